@@ -29,8 +29,8 @@ class ActionModule(ColocationAction):
             )
         try:
             with open(path, "rb") as stream:
-                found = load_archive(stream, path, arguments["image"], digest)
+                archive = load_archive(stream, path, arguments["image"], digest)
         except OSError as error:
             message = f"{path}: {error.strerror or error}. Nothing was changed. It has to be a file on the controller"
             raise ProfileError(ARCHIVE_VARIABLE, message) from error
-        return {"changed": False, "archive": found.published()}
+        return {"changed": False, "archive": archive.to_result()}

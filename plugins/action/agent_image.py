@@ -30,17 +30,17 @@ class ActionModule(ColocationAction):
             raise ProfileError(
                 ARCHIVE_VARIABLE, f"agent_image needs {', '.join(missing)}, which agent_archive_info returns"
             )
-        looked = node.execute(MODULE, {**arguments, "archive": None})
-        if looked.get("failed") or not looked.get("import_required") or self._task.check_mode:
-            return looked
+        checked = node.execute(MODULE, {**arguments, "archive": None})
+        if checked.get("failed") or not looked.get("import_required") or self._task.check_mode:
+            return checked
         try:
-            return node.execute(MODULE, {**arguments, "archive": self._sent(arguments["archive"])})
+            return node.execute(MODULE, {**arguments, "archive": self._send_archive(arguments["archive"])})
         except AnsibleConnectionFailure as error:
             raise ConnectionLost(error) from error
         finally:
             self._remove_tmp_path(self._connection._shell.tmpdir)
 
-    def _sent(self, archive: str) -> str:
+    def _send_archive(self, archive: str) -> str:
         """Where the archive lies on the node: in Ansible's folder for this task, which is 0700 and the login user's."""
         shell = self._connection._shell
         if shell.tmpdir is None:

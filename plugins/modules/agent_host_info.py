@@ -68,10 +68,10 @@ ARGUMENTS = {
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
     try:
-        found = probe(Host.below(module.params["root"]), module.params["paths"])
+        host = probe(Host.below(module.params["root"]), module.params["paths"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    module.exit_json(**printable_result({"changed": False, "host": found}))
+    module.exit_json(**printable_result({"changed": False, "host": host}))
 
 
 if __name__ == "__main__":

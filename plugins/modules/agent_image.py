@@ -127,7 +127,7 @@ from ..module_utils.agent.image_import import ensure_absent, ensure_present
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Clock, Host
 
-HELD = {
+IMAGE_OPTIONS = {
     "architecture": {"type": "str", "required": True},
     "id": {"type": "str", "required": True},
     "digests": {"type": "list", "elements": "str", "default": []},
@@ -137,7 +137,7 @@ ARGUMENTS = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "archive": {"type": "path"},
     "sha256": {"type": "str"},
-    "images": {"type": "list", "elements": "dict", "default": [], "aliases": ["holds"], "options": HELD},
+    "images": {"type": "list", "elements": "dict", "default": [], "aliases": ["holds"], "options": IMAGE_OPTIONS},
     "ignore_containers": {"type": "list", "elements": "str", "default": [], "aliases": ["leaving"]},
 }
 
@@ -147,12 +147,12 @@ def main() -> None:
     host = Host()
     try:
         if module.params["state"] == "absent":
-            answer = ensure_absent(host, module.params["ignore_containers"], check=module.check_mode)
+            result = ensure_absent(host, module.params["ignore_containers"], check=module.check_mode)
         else:
-            answer = ensure_present(host, module.params, os.uname().machine, Clock())
+            result = ensure_present(host, module.params, os.uname().machine, Clock())
     except ColocationError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(**answer)
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":

@@ -146,20 +146,20 @@ ARGUMENTS = {
 
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
-    given = module.params
-    place = PodCgroups(
-        given["uid"],
-        given["container"],
-        given["runtime"],
-        Driver(given["cgroup_driver"]),
-        given["cgroup_root"],
-        QosClass(given["qos_class"]),
+    options = module.params
+    cgroups = PodCgroups(
+        options["uid"],
+        options["container"],
+        options["runtime"],
+        Driver(options["cgroup_driver"]),
+        options["cgroup_root"],
+        QosClass(options["qos_class"]),
     )
     try:
-        values = compare_cgroup_values(Host.below(given["root"]), place, given["expected"])
+        values = compare_cgroup_values(Host.below(options["root"]), cgroups, options["expected"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    result = {"changed": False, "settings": values, "verified": all(each["verified"] for each in values)}
+    result = {"changed": False, "settings": values, "verified": all(value["verified"] for value in values)}
     module.exit_json(**printable_result(result))
 
 

@@ -85,8 +85,10 @@ def find_runtime(host: Host) -> Runtime:
     processes = sort_by_endpoint(host, agents.get(CONTAINERD, []), endpoint)
     program = containerd_program(host, processes[0]["argv"] if processes else [])
     beside = [program] if program else []
-    found = (os.path.join(os.path.dirname(each), "ctr") for each in (*beside, *CONTAINERD_PROGRAMS[:2]))
-    ctr = next((each for each in found if describe(host, each)["kind"] in ("regular", "symlink")), "")
+    candidates = (os.path.join(os.path.dirname(program), "ctr") for program in (*beside, *CONTAINERD_PROGRAMS[:2]))
+    ctr = next(
+        (candidate for candidate in candidates if describe(host, candidate)["kind"] in ("regular", "symlink")), ""
+    )
     return Runtime(socket, name, ctr)
 
 
@@ -112,8 +114,8 @@ class DesiredImage:
     name: str
     ids: tuple[str, ...]
 
-    def fits(self, found: Image | None) -> bool:
-        return found is not None and found.id in self.ids and self.name in found.tags
+    def fits(self, current: Image | None) -> bool:
+        return current is not None and current.id in self.ids and self.name in current.tags
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,9 @@ class RemainingImage:
 
 def desired_image(name: str, holds: Sequence[dict[str, str]], architecture: str) -> DesiredImage:
     """What a node of this architecture is to have; ColocationError where the archive has nothing for it."""
-    ids = tuple(each["id"] for each in holds if each["architecture"] == architecture)
+    ids = tuple(held["id"] for held in holds if held["architecture"] == architecture)
     if not ids:
-        has = ", ".join(sorted({each["architecture"] for each in holds})) or "none"
+        has = ", ".join(sorted({held["architecture"] for held in holds})) or "none"
         raise ColocationError(
             f"this node is {architecture}, and the archive holds {name} for {has}",
             "Nothing was changed. Save an image for it too (skopeo copy --all), or leave this node out",
@@ -141,10 +143,10 @@ def desired_image(name: str, holds: Sequence[dict[str, str]], architecture: str)
 def find_image(host: Host, runtime: Runtime, image: DesiredImage) -> Image | None:
     """What is there under the name; None for nothing. ColocationError where it would have to be imported and cannot."""
     with runtime.client(host) as client:
-        found = client.image(image.name)
-    if not image.fits(found):
+        current = client.image(image.name)
+    if not image.fits(current):
         runtime.importer(image.name)
-    return found
+    return current
 
 
 def import_image(host: Host, runtime: Runtime, image: DesiredImage, archive: str, sha256: str, clock: Clock) -> Image:
@@ -157,23 +159,25 @@ def import_image(host: Host, runtime: Runtime, image: DesiredImage, archive: str
     with hold(Store(host).lock_path, HOLDER), runtime.client(host) as client:
         before = image_record.load(host)
         # Known before it is there, so that a cut does not leave an image that nobody takes away.
-        ours = tuple(ImportedImage(image.name, each) for each in image.ids)
-        image_record.save(host, (*(each for each in before if each not in ours), *ours))
+        imported = tuple(ImportedImage(image.name, image_id) for image_id in image.ids)
+        image_record.save(host, (*(record for record in before if record not in imported), *imported))
         where = (ctr, "--address", runtime.socket, "--namespace", NAMESPACE)
         base = image.name.rpartition(":")[0]
-        answer = host.run([*where, "images", "import", "--base-name", base, archive], IMPORT_SECONDS)
-        if answer.rc != 0:
+        result = host.run([*where, "images", "import", "--base-name", base, archive], IMPORT_SECONDS)
+        if result.rc != 0:
             image_record.save(host, before)
-            raise _import_error(answer, image)
-        found = _wait_for_image(client, image, clock)
-        image_record.save(host, (*(each for each in before if each not in ours), ImportedImage(image.name, found.id)))
-    return found
+            raise _import_error(result, image)
+        live = _wait_for_image(client, image, clock)
+        image_record.save(
+            host, (*(record for record in before if record not in imported), ImportedImage(image.name, live.id))
+        )
+    return live
 
 
-def _import_error(answer: CommandResult, image: DesiredImage) -> ColocationError:
-    lines = answer.stderr.strip().splitlines()
+def _import_error(result: CommandResult, image: DesiredImage) -> ColocationError:
+    lines = result.stderr.strip().splitlines()
     return ColocationError(
-        f"{answer.argv[0]} could not import {image.name}: {lines[-1] if lines else 'it gave no reason'}",
+        f"{result.argv[0]} could not import {image.name}: {lines[-1] if lines else 'it gave no reason'}",
         "See the log of containerd and the free space below its root, then run again",
     )
 
@@ -181,11 +185,11 @@ def _import_error(answer: CommandResult, image: DesiredImage) -> ColocationError
 def _wait_for_image(client: ImageClient, image: DesiredImage, clock: Clock) -> Image:
     deadline = clock.monotonic() + EVENT_SECONDS
     while True:
-        found = client.image(image.name)
-        if found is not None and image.fits(found):
-            return found
+        live = client.image(image.name)
+        if live is not None and image.fits(live):
+            return live
         if clock.monotonic() >= deadline:
-            has = f"has the id {found.id}" if found else "is not there"
+            has = f"has the id {live.id}" if live else "is not there"
             raise ColocationError(
                 f"ctr imported the archive, and after {EVENT_SECONDS:g} s {image.name} {has} by the CRI's word,"
                 f" in place of {' or '.join(image.ids)}",
@@ -201,76 +205,80 @@ def plan_removal(
 
     ``leaving``: names of containers that will have gone by then.
     """
-    gone, kept = [], []
+    removable, remaining = [], []
     with runtime.client(host) as client:
-        uses = [each for each in client.uses() if each.name not in leaving]
+        uses = [use for use in client.uses() if use.name not in leaving]
         for entry in entries:
             stays = _reason_to_keep(entry, client.image(entry.name), uses)
             if stays:
-                kept.append(stays)
+                remaining.append(stays)
             else:
-                gone.append(entry)
-    return gone, kept
+                removable.append(entry)
+    return removable, remaining
 
 
-def _reason_to_keep(entry: ImportedImage, found: Image | None, uses: Sequence[ImageUse]) -> RemainingImage | None:
+def _reason_to_keep(entry: ImportedImage, live: Image | None, uses: Sequence[ImageUse]) -> RemainingImage | None:
     """Why an image that we imported has to stay; None where it may go, or went."""
-    if found is None or found.id != entry.id:
+    if live is None or live.id != entry.id:
         return None
     for use in uses:
         if {entry.name, entry.id} & {*use.images, *map(with_digest_type, use.images)}:
             reason = f"the container {use.name} ({use.container[:12]}) uses it"
             return RemainingImage(entry.name, entry.id, reason, use.container)
-    others = [each for each in (*found.tags, *found.digests) if each != entry.name]
-    return RemainingImage(entry.name, entry.id, f"somebody gave it another name, {others[0]}") if others else None
+    other_names = [name for name in (*live.tags, *live.digests) if name != entry.name]
+    return (
+        RemainingImage(entry.name, entry.id, f"somebody gave it another name, {other_names[0]}")
+        if other_names
+        else None
+    )
 
 
 def remove_images(host: Host, runtime: Runtime) -> tuple[list[ImportedImage], list[RemainingImage]]:
     """Take away what we imported and nobody uses: as ``plan_removal`` says, checked again under the lock."""
     with hold(Store(host).lock_path, HOLDER):
         entries = image_record.load(host)
-        gone, kept = plan_removal(host, runtime, entries)
+        removed, remaining = plan_removal(host, runtime, entries)
         with runtime.client(host) as client:
-            for entry in gone:
-                found = client.image(entry.name)
-                if found is not None and found.id == entry.id:
+            for entry in removed:
+                live = client.image(entry.name)
+                if live is not None and live.id == entry.id:
                     client.remove_image(entry.id)
-        image_record.save(host, [entry for entry in entries if entry not in gone])
-    return gone, kept
+        image_record.save(host, [entry for entry in entries if entry not in removed])
+    return removed, remaining
 
 
 def file_sha256(path: str) -> str:
     """Of a file that was sent here."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     try:
         with open(path, "rb") as stream:
             for chunk in iter(lambda: stream.read(CHUNK), b""):
-                found.update(chunk)
+                digest.update(chunk)
     except OSError as error:
         raise ColocationError(f"cannot be read: {error.strerror}", "Run this again", path) from error
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
-def ensure_present(host: Host, given: dict[str, Any], machine: str, clock: Clock) -> dict[str, Any]:
+def ensure_present(host: Host, options: dict[str, Any], machine: str, clock: Clock) -> dict[str, Any]:
     """Look, and import ``archive``, a file of this node, if there is one and it is needed."""
-    wanted = desired_image(given["image"], given["images"], image_architecture(machine))
+    desired = desired_image(options["image"], options["images"], image_architecture(machine))
     used = find_runtime(host)
-    found = find_image(host, used, wanted)
-    needed = not wanted.fits(found)
-    before = found.id if found else ""
-    after = wanted.ids[0] if needed else before
+    current = find_image(host, used, desired)
+    needed = not desired.fits(current)
+    before = current.id if current else ""
+    after = desired.ids[0] if needed else before
     if needed:
         require_changeable(host, IMAGES)
         image_record.load(host)
         require_node_lock(host)
-    if needed and given["archive"]:
-        after = import_image(host, used, wanted, given["archive"], given["sha256"], clock).id
+    if needed and options["archive"]:
+        after = import_image(host, used, desired, options["archive"], options["sha256"], clock).id
     return {
         "changed": needed,
         "import_required": needed,
         "runtime": used.name,
-        "image": {"name": wanted.name, "id": after, "before": before},
-        "diff": _diff(wanted.name, before, after),
+        "image": {"name": desired.name, "id": after, "before": before},
+        "diff": _diff(desired.name, before, after),
     }
 
 
@@ -280,16 +288,18 @@ def ensure_absent(host: Host, leaving: list[str], *, check: bool) -> dict[str, A
     if not entries:
         return {"changed": False, "removed": [], "remaining": []}
     used = find_runtime(host)
-    gone, kept = plan_removal(host, used, entries, leaving) if check else remove_images(host, used)
-    names = "".join(f"{each.name} {each.id}\n" for each in gone)
+    removed, remaining = plan_removal(host, used, entries, leaving) if check else remove_images(host, used)
+    names = "".join(f"{entry.name} {entry.id}\n" for entry in removed)
     return {
-        "changed": bool(gone),
-        "removed": [each.name for each in gone],
-        "remaining": [asdict(each) for each in kept],
+        "changed": bool(removed),
+        "removed": [entry.name for entry in removed],
+        "remaining": [asdict(image) for image in remaining],
         "diff": {"before_header": "images", "after_header": "images", "before": names, "after": ""},
     }
 
 
 def _diff(name: str, before: str, after: str) -> dict[str, str]:
-    sides = {side: f"{name} {each}\n" if each else "" for side, each in (("before", before), ("after", after))}
+    sides = {
+        side: f"{name} {image_id}\n" if image_id else "" for side, image_id in (("before", before), ("after", after))
+    }
     return {"before_header": "images", "after_header": "images", **sides}

@@ -45,12 +45,12 @@ def selinux(enforce: str | None) -> str:
 
 def distribution(os_release: str | None) -> dict[str, str]:
     """NAME and VERSION as os-release(5) has them; empty where it does not say."""
-    found = {"NAME": "", "VERSION": ""}
+    fields = {"NAME": "", "VERSION": ""}
     for line in (os_release or "").splitlines():
         key, _equals, value = line.partition("=")
-        if key in found:
-            found[key] = value.strip().strip("\"'")
-    return {"name": found["NAME"], "version": found["VERSION"]}
+        if key in fields:
+            fields[key] = value.strip().strip("\"'")
+    return {"name": fields["NAME"], "version": fields["VERSION"]}
 
 
 POD, CONTAINER = "pod", "container"
@@ -79,20 +79,20 @@ def compare_cgroup_values(
     """Each expectation with ``path``, the ``actual`` text, and why that cannot be told, if it cannot: ``reason``."""
     known = hierarchies(host, cgroup_root)
     cgroups = place.cgroups()
-    return [{**each, **_read_value(host, known, cgroups[each["level"]], each)} for each in expected]
+    return [{**value, **_read_value(host, known, cgroups[value["level"]], value)} for value in expected]
 
 
-def _read_value(host: Host, known: Hierarchies, cgroup: str, each: Mapping[str, str]) -> dict[str, Any]:
-    path = f"{known.folder(each['controller'], cgroup)}/{each['file']}"
+def _read_value(host: Host, known: Hierarchies, cgroup: str, expected: Mapping[str, str]) -> dict[str, Any]:
+    path = f"{known.folder(expected['controller'], cgroup)}/{expected['file']}"
     text, reason = "", ""
     try:
-        folder = safe_path.open_directory(host, known.points[each["controller"]], cgroup)
+        directory = safe_path.open_directory(host, known.points[expected["controller"]], cgroup)
         try:
-            text = " ".join(safe_path.read(folder, each["file"]).split())
+            text = " ".join(safe_path.read(directory, expected["file"]).split())
         finally:
-            os.close(folder)
+            os.close(directory)
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
     except ColocationError as error:
         reason = error.message
-    return {"path": path, "actual": text, "reason": reason, "verified": not reason and text == each["value"]}
+    return {"path": path, "actual": text, "reason": reason, "verified": not reason and text == expected["value"]}

@@ -25,18 +25,18 @@ class AgentHostsAction(HostvarsAction):
 
     def groups(self) -> dict[str, Sequence[str]]:
         """The inventory's groups with their hosts."""
-        found: dict[str, Sequence[str]] = strip_tags(dict(self._groups))
-        return found
+        groups: dict[str, Sequence[str]] = strip_tags(dict(self._groups))
+        return groups
 
     def agent_hosts(self, names: Iterable[str], cni_config: str) -> list[AgentHost]:
         """The hosts as node_facts and agent_host_info told of them; ProfileError for one that was not looked at."""
-        return [parse_host(name, *self._told(name), cni_config) for name in names]
+        return [parse_host(name, *self._results(name), cni_config) for name in names]
 
     def known_hosts(self, names: Iterable[str]) -> list[HostIdentity]:
         """Only who they are."""
-        return [parse_host_identity(name, *self._told(name)) for name in names]
+        return [parse_host_identity(name, *self._results(name)) for name in names]
 
-    def _told(self, name: str) -> tuple[Any, Any]:
+    def _results(self, name: str) -> tuple[Any, Any]:
         known = self.known(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
         probed = known.get("agent_host_info") or {}
@@ -59,4 +59,4 @@ class AgentAction(ClusterAction, AgentHostsAction):
 
 def hosts_by_node(hosts: Iterable[HostIdentity], nodes: Iterable[LiveNode]) -> dict[str, str]:
     """The host's name by that of its Node; ClusterError where the kubeconfig is that of another cluster."""
-    return match_nodes(hosts, [each.identity for each in nodes])
+    return match_nodes(hosts, [node.identity for node in nodes])

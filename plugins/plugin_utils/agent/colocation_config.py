@@ -50,7 +50,7 @@ class MergedConfig:
 
     text: str
     document: Mapping[str, Any]
-    kept: tuple[PreservedField, ...]
+    preserved: tuple[PreservedField, ...]
     foreign: tuple[str, ...] = ()
 
 
@@ -59,23 +59,23 @@ def parse_config(text: str | None) -> dict[str, Any]:
     if text is None or not text.strip():
         return {}
     try:
-        found = json.loads(text, object_pairs_hook=_unique_keys)
+        document = json.loads(text, object_pairs_hook=_unique_keys)
     except ValueError as error:
         raise ClusterError(
             f"{LOCATION} cannot be read: {error}",
             "Nothing was changed. The agent cannot read it either: put it right first.",
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ClusterError(f"{LOCATION} is no JSON object", "Nothing was changed. Look at who wrote it.")
-    return found
+    return document
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    table = dict(pairs)
+    if len(table) != len(pairs):
         names = [name for name, _value in pairs]
         raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
-    return found
+    return table
 
 
 def pool_of(entry: Mapping[str, Any]) -> str | None:
@@ -87,38 +87,38 @@ def pool_of(entry: Mapping[str, Any]) -> str | None:
     return labels[POOL_LABEL] if isinstance(labels, Mapping) and set(labels) == {POOL_LABEL} else None
 
 
-def merge_config(text: str | None, wanted: DesiredConfig, kept: Sequence[PreservedField]) -> MergedConfig:
+def merge_config(text: str | None, desired: DesiredConfig, preserved: Sequence[PreservedField]) -> MergedConfig:
     """The ConfigMap's text with what is wanted, and what to remember of it."""
     document = parse_config(text)
     common = document.setdefault(GLOBAL_CONFIG, {}) if isinstance(document.get(GLOBAL_CONFIG, {}), dict) else None
     if common is None:
         raise ClusterError(f"{LOCATION}: {GLOBAL_CONFIG} is no object", "Nothing was changed. Look at who wrote it.")
-    gone = [each for each in kept if each.path not in wanted.common]
-    foreign = _restore_values(common, gone)
-    known = {each.path: each for each in kept}
+    obsolete = [setting for setting in preserved if setting.path not in desired.common]
+    foreign = _restore_values(common, obsolete)
+    known = {entry.path: entry for entry in preserved}
     now = []
-    for path, value in wanted.common.items():
+    for path, value in desired.common.items():
         before = known[path].before if path in known else _get(common, path)
         _set(common, path, value)
         now.append(PreservedField(path, before, value))
-    _entries(document, wanted)
+    _entries(document, desired)
     return MergedConfig(_render_config(text, document), document, tuple(now), foreign)
 
 
-def _entries(document: dict[str, Any], wanted: DesiredConfig) -> None:
+def _entries(document: dict[str, Any], desired: DesiredConfig) -> None:
     """nodesConfig with ours: each stays in its place, new ones come last, those of pools that are gone go."""
-    found = document.get(NODE_CONFIGS) or []
-    if not isinstance(found, list):
+    current = document.get(NODE_CONFIGS) or []
+    if not isinstance(current, list):
         raise ClusterError(f"{LOCATION}: {NODE_CONFIGS} is no list", "Nothing was changed. Look at who wrote it.")
-    entries, seen = [], set()
-    for entry in found:
+    entries, configured = [], set()
+    for entry in current:
         pool = pool_of(entry) if isinstance(entry, Mapping) else None
-        if pool in wanted.pools:
-            seen.add(pool)
-            entries.append(_entry(str(pool), wanted.pools[str(pool)]))
-        elif pool is None or pool in wanted.alive:
+        if pool in desired.pools:
+            configured.add(pool)
+            entries.append(_entry(str(pool), desired.pools[str(pool)]))
+        elif pool is None or pool in desired.alive:
             entries.append(entry)
-    entries += [_entry(pool, leaves) for pool, leaves in wanted.pools.items() if pool not in seen]
+    entries += [_entry(pool, leaves) for pool, leaves in desired.pools.items() if pool not in configured]
     if entries or NODE_CONFIGS in document:
         document[NODE_CONFIGS] = entries
 
@@ -131,7 +131,7 @@ def _entry(pool: str, leaves: ConfigValues) -> dict[str, Any]:
 
 
 def restore_config(
-    text: str, original: str | None, committed: str, kept: Sequence[PreservedField]
+    text: str, original: str | None, committed: str, preserved: Sequence[PreservedField]
 ) -> tuple[str | None, tuple[str, ...]]:
     """(the text without ours, values of ours that others changed since); None where the key was not there.
 
@@ -142,11 +142,13 @@ def restore_config(
     document = parse_config(text)
     foreign: tuple[str, ...] = ()
     if isinstance(document.get(GLOBAL_CONFIG), dict):
-        foreign = _restore_values(document[GLOBAL_CONFIG], kept)
+        foreign = _restore_values(document[GLOBAL_CONFIG], preserved)
         if not document[GLOBAL_CONFIG] and GLOBAL_CONFIG not in parse_config(original):
             del document[GLOBAL_CONFIG]
     if isinstance(document.get(NODE_CONFIGS), list):
-        entries = [each for each in document[NODE_CONFIGS] if not isinstance(each, Mapping) or pool_of(each) is None]
+        entries = [
+            entry for entry in document[NODE_CONFIGS] if not isinstance(entry, Mapping) or pool_of(entry) is None
+        ]
         document[NODE_CONFIGS] = entries
         if not entries and NODE_CONFIGS not in parse_config(original):
             del document[NODE_CONFIGS]
@@ -155,16 +157,16 @@ def restore_config(
     return _render_config(text, document), foreign
 
 
-def _restore_values(common: dict[str, Any], kept: Iterable[PreservedField]) -> tuple[str, ...]:
+def _restore_values(common: dict[str, Any], preserved: Iterable[PreservedField]) -> tuple[str, ...]:
     """Each of ours as it was before; what somebody else has changed since stays and is told."""
     foreign = []
-    for each in kept:
-        now = _get(common, each.path)
-        if _same(now, each.after):
-            _set(common, each.path, each.before)
-        elif not _same(now, each.before):
+    for entry in preserved:
+        now = _get(common, entry.path)
+        if _same(now, entry.after):
+            _set(common, entry.path, entry.before)
+        elif not _same(now, entry.before):
             foreign.append(
-                f"{GLOBAL_CONFIG}.{'.'.join(each.path)} was {each.before}, the collection made it {each.after},"
+                f"{GLOBAL_CONFIG}.{'.'.join(entry.path)} was {entry.before}, the collection made it {entry.after},"
                 f" now it is {now}"
             )
     return tuple(foreign)
@@ -221,13 +223,13 @@ class AgentJournal:
     existed: bool = False
     original: str | None = None
     committed: str | None = None
-    kept: tuple[PreservedField, ...] = ()
+    preserved: tuple[PreservedField, ...] = ()
     labels: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
 
 
-def parse_journal(found: Mapping[str, Any] | None) -> AgentJournal | None:
+def parse_journal(config_map: Mapping[str, Any] | None) -> AgentJournal | None:
     """The journal of a ConfigMap; ClusterError for one that is not ours."""
-    return parse_record(ConfigMap.of(found), JOURNAL_KEY, _parse_document)
+    return parse_record(ConfigMap.of(config_map), JOURNAL_KEY, _parse_document)
 
 
 def _parse_document(document: Mapping[str, Any]) -> AgentJournal:
@@ -236,7 +238,7 @@ def _parse_document(document: Mapping[str, Any]) -> AgentJournal:
         document["original"],
         document["committed"],
         tuple(
-            PreservedField(tuple(each["path"]), each.get("before", UNSET), each["after"]) for each in document["kept"]
+            PreservedField(tuple(item["path"]), item.get("before", UNSET), item["after"]) for item in document["kept"]
         ),
         document["labels"],
     )
@@ -248,7 +250,7 @@ def render_journal(journal: AgentJournal, namespace: str) -> dict[str, Any]:
         "existed": journal.existed,
         "original": journal.original,
         "committed": journal.committed,
-        "kept": [_render_field(each) for each in journal.kept],
+        "kept": [_render_field(preserved) for preserved in journal.preserved],
         "labels": journal.labels,
     }
     return {
@@ -274,6 +276,6 @@ def change_journal(
         )
 
 
-def _render_field(each: PreservedField) -> dict[str, Any]:
-    found = {"path": list(each.path), "after": each.after}
-    return found if each.before is UNSET else {**found, "before": each.before}
+def _render_field(preserved: PreservedField) -> dict[str, Any]:
+    item = {"path": list(preserved.path), "after": preserved.after}
+    return item if preserved.before is UNSET else {**item, "before": preserved.before}

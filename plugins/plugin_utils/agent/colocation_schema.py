@@ -47,7 +47,7 @@ class ResourceTypes:
     """cpu, memory or both, with a comma and no blank between."""
 
     def problem(self, value: object) -> str:
-        good = isinstance(value, str) and all(each in ("cpu", "memory") for each in value.split(","))
+        good = isinstance(value, str) and all(name in ("cpu", "memory") for name in value.split(","))
         return "" if good else "is not cpu, memory or cpu,memory"
 
 
@@ -134,20 +134,20 @@ FEATURE_SWITCHES: Mapping[Feature, ConfigPath] = {
 
 def parse_settings(arguments: Mapping[str, Any], variable: str = "") -> dict[ConfigPath, Any]:
     """What the options set, by path; ProfileError for a value that no agent takes or that is out of order."""
-    found: dict[ConfigPath, Any] = {}
+    settings: dict[ConfigPath, Any] = {}
     for (group, name), (path, kind) in OPTIONS.items():
-        given = (arguments.get(group) or {}).get(name)
-        if given is None:
+        raw = (arguments.get(group) or {}).get(name)
+        if raw is None:
             continue
-        value = ",".join(dict.fromkeys(given)) if isinstance(given, list) else given
+        value = ",".join(dict.fromkeys(raw)) if isinstance(raw, list) else raw
         problem = kind.problem(value)
         if problem:
             raise ProfileError(variable or f"colocation_agent_{group}", f"{name}: {value!r} {problem}")
-        found[path] = value
+        settings[path] = value
     for low, high in STRICTLY_ORDERED:
-        if low in found and high in found and found[low] >= found[high]:
-            raise ProfileError(variable or "colocation_agent_watermarks", order_error(low, high, found))
-    return found
+        if low in settings and high in settings and settings[low] >= settings[high]:
+            raise ProfileError(variable or "colocation_agent_watermarks", order_error(low, high, settings))
+    return settings
 
 
 def order_error(low: ConfigPath, high: ConfigPath, values: ConfigValues) -> str:
@@ -179,13 +179,13 @@ def find_problems(document: Mapping[str, Any]) -> tuple[str, ...]:
     if shape:
         return shape
     base = dict(flatten(document.get(GLOBAL_CONFIG)))
-    found = list(_value_problems(document.get(GLOBAL_CONFIG), GLOBAL_CONFIG))
-    found += _order_problems({**DEFAULTS, **base}, GLOBAL_CONFIG)
+    problems = list(_value_problems(document.get(GLOBAL_CONFIG), GLOBAL_CONFIG))
+    problems += _order_problems({**DEFAULTS, **base}, GLOBAL_CONFIG)
     for index, entry in enumerate(document.get(NODE_CONFIGS) or ()):
         place = f"{NODE_CONFIGS}[{index}]"
-        found += _value_problems(entry, place)
-        found += _order_problems({**DEFAULTS, **base, **dict(flatten(entry))}, place)
-    return tuple(dict.fromkeys(found))
+        problems += _value_problems(entry, place)
+        problems += _order_problems({**DEFAULTS, **base, **dict(flatten(entry))}, place)
+    return tuple(dict.fromkeys(problems))
 
 
 def _shape_problems(document: Mapping[str, Any]) -> Iterator[str]:
@@ -218,7 +218,7 @@ def _value_problems(part: object, place: str) -> Iterator[str]:
 def _order_problems(values: Mapping[ConfigPath, Any], place: str) -> Iterator[str]:
     for low, high in ORDERED:
         pair = values.get(low), values.get(high)
-        if not all(isinstance(each, int) for each in pair):
+        if not all(isinstance(value, int) for value in pair):
             continue
         if values[low] > values[high] or ((low, high) in STRICTLY_ORDERED and values[low] == values[high]):
             yield f"{place}: {order_error(low, high, values)}"
@@ -228,7 +228,7 @@ def selector_matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> 
     """metav1.LabelSelectorAsSelector: an empty selector matches all, an unknown operator nothing."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(_meets_expression(each, labels) for each in selector.get("matchExpressions") or ())
+    return all(_meets_expression(expression, labels) for expression in selector.get("matchExpressions") or ())
 
 
 def _meets_expression(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
@@ -249,11 +249,11 @@ def shadowed_nodes(
 
     ``nodes`` are labels by the Node's name, as they will be.
     """
-    found = []
+    shadows = []
     for index, entry in enumerate(document.get(NODE_CONFIGS) or ()):
         if is_ours[index]:
             continue
         hit = [name for name, labels in nodes.items() if selector_matches(entry.get("selector") or {}, labels)]
         if hit:
-            found.append(f"{NODE_CONFIGS}[{index}] matches {', '.join(sorted(hit))}")
-    return tuple(found)
+            shadows.append(f"{NODE_CONFIGS}[{index}] matches {', '.join(sorted(hit))}")
+    return tuple(shadows)

@@ -30,18 +30,18 @@ _TAG = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+.].*)?")
 def parse_release(image: str, version: str) -> Release:
     """(major, minor) of ``version``, or of the image's tag where that is empty; ProfileError where neither tells."""
     if version:
-        found = _TAG.fullmatch(version)
-        if not found:
+        match = _TAG.fullmatch(version)
+        if not match:
             raise ProfileError("colocation_agent_version", f"{version!r} is no version such as v1.14.0")
     else:
-        found = _TAG.fullmatch(image_tag(image))
-        if not found:
+        match = _TAG.fullmatch(image_tag(image))
+        if not match:
             raise ProfileError(
                 "colocation_agent_image",
                 f"{image!r} does not tell which release it is, and what a node needs depends on it;"
                 " name it in colocation_agent_version, such as v1.14.0",
             )
-    release = int(found[1]), int(found[2])
+    release = int(match[1]), int(match[2])
     if release < OLDEST:
         raise ProfileError(
             "colocation_agent_version" if version else "colocation_agent_image",
@@ -84,12 +84,12 @@ _OPEN_EULER_VERSION = re.compile(r"(\d+)\.(\d+)(?:.*SP(\d+))?")
 
 
 def split_supported(
-    host: AgentHost, wanted: Iterable[Feature], release: Release
+    host: AgentHost, requested: Iterable[Feature], release: Release
 ) -> tuple[tuple[Feature, ...], tuple[UnsupportedFeature, ...]]:
     """(features that the node serves, the others with the reason), in the order of the Enum."""
     on, off = [], []
-    asked = set(wanted)
-    for feature in (each for each in Feature if each in asked):
+    asked = set(requested)
+    for feature in (member for member in Feature if member in asked):
         reason = OBSTACLES[feature](host, release) if feature in OBSTACLES else ""
         if reason:
             off.append(UnsupportedFeature(feature, reason))
@@ -104,11 +104,11 @@ def _since(release: Release, name: str) -> str:
 
 def _kernel_file_reason(host: AgentHost, feature: str) -> str:
     """Why a feature of the kernel cannot be used; empty where its file is there."""
-    there = host.features.get(feature)
-    if there:
+    supported = host.features.get(feature)
+    if supported:
         return ""
     probed = host.probed.get(feature, feature)
-    return f"{probed} is not there" if there is False else f"nothing shows whether the kernel has it ({probed})"
+    return f"{probed} is not there" if supported is False else f"nothing shows whether the kernel has it ({probed})"
 
 
 def _container_paths(host: AgentHost) -> str:
@@ -153,11 +153,11 @@ def _memory_qos_v2(host: AgentHost, release: Release) -> str:
 def _network_qos(host: AgentHost, _release: Release) -> str:
     if host.mode is CgroupMode.V2:
         return "it sorts packets by net_cls.classid of cgroup v1, and this node has v2"
-    found = _OPEN_EULER_VERSION.match(host.os_version)
-    version = (int(found[1]), int(found[2]), int(found[3] or 0)) if found else (0, 0, 0)
+    match = _OPEN_EULER_VERSION.match(host.os_version)
+    version = (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
     if host.os_name != OPEN_EULER or version < OPEN_EULER_SINCE:
-        told = f"{host.os_name} {host.os_version}".strip() or "an unknown distribution"
-        return f"the agent serves it on openEuler 22.03 LTS-SP2 and newer only, and this is {told}"
+        distribution = f"{host.os_name} {host.os_version}".strip() or "an unknown distribution"
+        return f"the agent serves it on openEuler 22.03 LTS-SP2 and newer only, and this is {distribution}"
     if host.paths.get(host.cni_config) == "missing":
         return (
             f"{host.cni_config} is not there, and the agent adds its plugin to that file; name the right one in"

@@ -40,23 +40,23 @@ def render_helm_values(pools: Sequence[Pool], hosts: Sequence[AgentHost], option
 
 
 def _obstacles(pools: Sequence[Pool], hosts: Sequence[AgentHost], options: DeployOptions) -> list[str]:
-    found = []
+    obstacles = []
     if len(pools) != 1:
-        found.append(f"the chart has one DaemonSet, and these hosts need {len(pools)}")
+        obstacles.append(f"the chart has one DaemonSet, and these hosts need {len(pools)}")
     if options.release < BOTH_DRIVERS and any(pool.kind.cgroup_root for pool in pools):
-        found.append("the chart has no agent_kube_cgroup_root before 1.14")
+        obstacles.append("the chart has no agent_kube_cgroup_root before 1.14")
     for host in hosts:
         if host.hidden_driver:
-            found.append(
+            obstacles.append(
                 f"{host.name}: the chart cannot tell the driver, and the agent would guess wrong ({host.hidden_driver})"
             )
         if host.paths.get(CNI_PLUGIN_DIRECTORY) == "missing":
-            found.append(f"{host.name}: the chart's pod does not start without {CNI_PLUGIN_DIRECTORY}")
+            obstacles.append(f"{host.name}: the chart's pod does not start without {CNI_PLUGIN_DIRECTORY}")
         if host.kubelet_root_dir != "/var/lib/kubelet":
-            found.append(
+            obstacles.append(
                 f"{host.name}: the chart mounts /var/lib/kubelet, and kubelet's folder is {host.kubelet_root_dir}"
             )
-    return found
+    return obstacles
 
 
 def _chart_values(pool: Pool, options: DeployOptions) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def _chart_values(pool: Pool, options: DeployOptions) -> dict[str, Any]:
     tag_key = "agent_image_tag_version" if options.release >= OWN_IMAGE_TAG_SINCE else "image_tag_version"
     custom: dict[str, Any] = {
         "colocation_enable": True,
-        "agent_supported_features": ",".join(each.value for each in pool.kind.features),
-        "agent_tolerations": [dict(each) for each in options.tolerations],
+        "agent_supported_features": ",".join(feature.value for feature in pool.kind.features),
+        "agent_tolerations": [dict(toleration) for toleration in options.tolerations],
         "agent_ns": {POOL_LABEL: pool.name},
         "agent_cni_config_path": options.cni_config,
     }

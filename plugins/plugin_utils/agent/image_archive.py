@@ -35,17 +35,17 @@ def normalize_image(name: str) -> str:
             f"{name!r} has a digest, and an image from an archive is known to the runtime by its tag only; write"
             " registry/name:tag, and the digest into colocation_agent_image_digest",
         )
-    found = _full_name(name)
-    if found is None:
+    normalized = _full_name(name)
+    if normalized is None:
         raise ProfileError(
             IMAGE_VARIABLE, f"{name!r} is no name of an image such as docker.io/volcanosh/vc-agent:v1.14.0"
         )
-    return found
+    return normalized
 
 
-def is_same_image(name: str, wanted: str) -> bool:
+def is_same_image(name: str, desired: str) -> bool:
     """Whether a name, which may lack registry and tag, is that of ``wanted``, which has both."""
-    return _full_name(name) == wanted
+    return _full_name(name) == desired
 
 
 def repository_of(name: str) -> str:
@@ -54,14 +54,14 @@ def repository_of(name: str) -> str:
 
 
 def _full_name(name: str) -> str | None:
-    first, slash, rest = name.partition("/")
+    first, slash, path_and_tag = name.partition("/")
     # splitDockerDomain: a first part without . and : is a folder of Docker Hub, unless it is localhost or has capitals.
     if not slash or (not {".", ":"} & set(first) and first != "localhost" and first == first.lower()):
-        first, rest = DEFAULT_DOMAIN, name
+        first, path_and_tag = DEFAULT_DOMAIN, name
     first = DEFAULT_DOMAIN if first == _OLD_DOMAIN else first
-    if first == DEFAULT_DOMAIN and "/" not in rest:
-        rest = f"{DEFAULT_REPOSITORY}/{rest}"
-    path, colon, tag = rest.partition(":")
+    if first == DEFAULT_DOMAIN and "/" not in path_and_tag:
+        path_and_tag = f"{DEFAULT_REPOSITORY}/{path_and_tag}"
+    path, colon, tag = path_and_tag.partition(":")
     tag = tag if colon else DEFAULT_TAG
     if not _REPOSITORY.fullmatch(f"{first}/{path}") or not _TAG.fullmatch(tag):
         return None
@@ -88,7 +88,7 @@ class ArchivedImage:
     id: str
     digests: tuple[str, ...]
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         return {"architecture": self.architecture, "id": self.id, "digests": list(self.digests)}
 
 
@@ -100,74 +100,76 @@ class Archive:
     sha256: str
     size: int
     image: str
-    held: tuple[ArchivedImage, ...]
+    images: tuple[ArchivedImage, ...]
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         """As the module gives it back, and agent_image takes it."""
         return {
             "path": self.path,
             "sha256": self.sha256,
             "size": self.size,
             "image": self.image,
-            "images": [each.published() for each in self.held],
+            "images": [image.to_result() for image in self.images],
         }
 
 
 @dataclass(frozen=True)
 class _NamedImage:
     name: str
-    held: ArchivedImage
+    image: ArchivedImage
 
 
 def load_archive(stream: BinaryIO, path: str, image: str, digest: str) -> Archive:
     """The archive at ``path``; ProfileError where it is none, or not of this image, or not of this digest."""
-    wanted = normalize_image(image)
+    desired = normalize_image(image)
     try:
         entries = load_entries(stream)
-        named = tuple(_oci_images(entries, wanted) if OCI_LAYOUT in entries.digests else _docker_images(entries))
+        named = tuple(_oci_images(entries, desired) if OCI_LAYOUT in entries.digests else _docker_images(entries))
     except BadArchive as error:
         raise ProfileError(ARCHIVE_VARIABLE, f"{path}: {error}. Nothing was changed. Save the image anew") from error
-    held = tuple(each.held for each in named if each.name == wanted)
-    if not held:
-        raise ProfileError(ARCHIVE_VARIABLE, _missing_image_message(path, wanted, named))
-    fitting = tuple(each for each in held if not digest or digest in each.digests)
+    images = tuple(entry.image for entry in named if entry.name == desired)
+    if not images:
+        raise ProfileError(ARCHIVE_VARIABLE, _missing_image_message(path, desired, named))
+    fitting = tuple(candidate for candidate in images if not digest or digest in candidate.digests)
     if not fitting:
-        has = ", ".join(dict.fromkeys(each for one in held for each in one.digests))
+        has = ", ".join(dict.fromkeys(value for candidate in images for value in candidate.digests))
         raise ProfileError(
             DIGEST_VARIABLE,
-            f"{path} holds {wanted} with other digests than {digest}: {has}. Nothing was changed. Fetch the archive"
+            f"{path} holds {desired} with other digests than {digest}: {has}. Nothing was changed. Fetch the archive"
             f" anew, or put {DIGEST_VARIABLE} right",
         )
-    return Archive(path, entries.sha256, entries.size, wanted, fitting)
+    return Archive(path, entries.sha256, entries.size, desired, fitting)
 
 
-def _missing_image_message(path: str, wanted: str, named: tuple[_NamedImage, ...]) -> str:
-    names = ", ".join(sorted({each.name or "one without a name" for each in named})) or "none"
-    short = next((each.name for each in named if each.name and is_same_image(each.name, wanted)), "")
-    remedy = f"Save it under its whole name, such as: skopeo copy docker://{wanted} oci-archive:FILE:{wanted}"
+def _missing_image_message(path: str, desired: str, named: tuple[_NamedImage, ...]) -> str:
+    names = ", ".join(sorted({image.name or "one without a name" for image in named})) or "none"
+    short = next((image.name for image in named if image.name and is_same_image(image.name, desired)), "")
+    remedy = f"Save it under its whole name, such as: skopeo copy docker://{desired} oci-archive:FILE:{desired}"
     if short:
         remedy = f"{short} would be stored under that name, where kubelet does not look. {remedy}"
-    return f"{path} does not hold {wanted} ({IMAGE_VARIABLE}); the images in it: {names}. Nothing was changed. {remedy}"
+    return (
+        f"{path} does not hold {desired} ({IMAGE_VARIABLE}); the images in it: {names}. Nothing was changed. {remedy}"
+    )
 
 
-def _oci_images(entries: Entries, wanted: str) -> Iterator[_NamedImage]:
+def _oci_images(entries: Entries, desired: str) -> Iterator[_NamedImage]:
     index = _json(entries.document(OCI_INDEX), OCI_INDEX)
     for number, entry in enumerate(_list(index, "manifests", OCI_INDEX)):
         annotations = entry.get("annotations") if isinstance(entry, dict) else None
-        name = _image_name(annotations if isinstance(annotations, dict) else {}, wanted)
+        name = _image_name(annotations if isinstance(annotations, dict) else {}, desired)
         place = f"{OCI_INDEX}: manifests[{number}]"
         # Others may lack blobs that nobody needs.
-        held = _platforms(entries, entry, place) if name == wanted else [ArchivedImage("", "", ())]
-        yield from (_NamedImage(name, each) for each in held)
+        images = _platforms(entries, entry, place) if name == desired else [ArchivedImage("", "", ())]
+        yield from (_NamedImage(name, image) for image in images)
 
 
-def _image_name(annotations: Mapping[str, Any], wanted: str) -> str:
+def _image_name(annotations: Mapping[str, Any], desired: str) -> str:
     """imageName with ``--base-name``: a bare tag is taken for one of the repository that is wanted."""
     full = annotations.get(NAME_ANNOTATION)
     if full:
         return str(full)
     short = str(annotations.get(TAG_ANNOTATION) or "")
-    return short if not short or {"/", ":", "@"} & set(short) else f"{repository_of(wanted)}:{short}"
+    return short if not short or {"/", ":", "@"} & set(short) else f"{repository_of(desired)}:{short}"
 
 
 def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
@@ -175,32 +177,32 @@ def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
     top = _digest(entry, place)
     if top not in entries.documents:
         raise BadArchive(f"{place} names {top}, and no such blob is in it")
-    found: list[ArchivedImage] = []
-    left: list[tuple[str, tuple[str, ...]]] = [(top, ())]
-    seen: set[str] = set()
-    while left:
-        digest, above = left.pop()
+    images: list[ArchivedImage] = []
+    pending: list[tuple[str, tuple[str, ...]]] = [(top, ())]
+    visited: set[str] = set()
+    while pending:
+        digest, above = pending.pop()
         # Tools leave the manifests of platforms out that they did not fetch.
-        if digest in seen or digest not in entries.documents:
+        if digest in visited or digest not in entries.documents:
             continue
-        seen.add(digest)
+        visited.add(digest)
         document = _json(entries.documents[digest], digest)
         if "manifests" not in document:
-            found += _image(entries, document, digest, above)
+            images += _image(entries, document, digest, above)
         elif len(above) < MAX_DEPTH:
             members = _list(document, "manifests", digest)
-            left += [(_digest(each, f"{digest}: manifests"), (*above, digest)) for each in members]
-    if not found:
+            pending += [(_digest(member, f"{digest}: manifests"), (*above, digest)) for member in members]
+    if not images:
         raise BadArchive(f"{place}: of {top} it does not hold any image for Linux wholly")
-    return found
+    return images
 
 
 def _image(
     entries: Entries, manifest: Mapping[str, Any], digest: str, above: tuple[str, ...]
 ) -> Iterator[ArchivedImage]:
     config = _digest(manifest.get("config"), f"{digest}: config")
-    layers = [_digest(each, f"{digest}: layers") for each in _list(manifest, "layers", digest)]
-    missing = next((each for each in (config, *layers) if each not in entries.sizes), None)
+    layers = [_digest(layer, f"{digest}: layers") for layer in _list(manifest, "layers", digest)]
+    missing = next((blob for blob in (config, *layers) if blob not in entries.sizes), None)
     if missing and not above:
         raise BadArchive(f"{digest} names {missing}, and no such blob is in it")
     platform = None if missing else _platform(entries, config)
@@ -213,10 +215,10 @@ def _docker_images(entries: Entries) -> Iterator[_NamedImage]:
     text = entries.document(DOCKER_MANIFEST)
     if text is None:
         raise BadArchive(f"it has neither {OCI_LAYOUT} nor {DOCKER_MANIFEST}, so that it is no archive of images")
-    found = _parsed(text, DOCKER_MANIFEST)
-    if not isinstance(found, list) or len(found) > MAX_MANIFESTS:
+    manifest = _parsed(text, DOCKER_MANIFEST)
+    if not isinstance(manifest, list) or len(manifest) > MAX_MANIFESTS:
         raise BadArchive(f"{DOCKER_MANIFEST} is no list of images")
-    for number, entry in enumerate(found):
+    for number, entry in enumerate(manifest):
         place = f"{DOCKER_MANIFEST}[{number}]"
         if not isinstance(entry, dict):
             raise BadArchive(f"{place} is no image")
@@ -246,26 +248,26 @@ def _platform(entries: Entries, config: str) -> ArchivedImage | None:
 
 
 def _digest(entry: Any, place: str) -> str:
-    found = entry.get("digest") if isinstance(entry, dict) else None
-    if not isinstance(found, str) or not found.startswith("sha256:"):
+    digest = entry.get("digest") if isinstance(entry, dict) else None
+    if not isinstance(digest, str) or not digest.startswith("sha256:"):
         raise BadArchive(f"{place} has no digest of kind sha256")
-    return found
+    return digest
 
 
 def _list(document: Mapping[str, Any], key: str, place: str) -> list[Any]:
-    found = document.get(key)
-    if not isinstance(found, list) or len(found) > MAX_MANIFESTS:
+    value = document.get(key)
+    if not isinstance(value, list) or len(value) > MAX_MANIFESTS:
         raise BadArchive(f"{place}: {key} is no list of at most {MAX_MANIFESTS}")
-    return found
+    return value
 
 
 def _json(text: bytes | None, place: str) -> dict[str, Any]:
     if text is None:
         raise BadArchive(f"{place} is not in it")
-    found = _parsed(text, place)
-    if not isinstance(found, dict):
+    document = _parsed(text, place)
+    if not isinstance(document, dict):
         raise BadArchive(f"{place} is no JSON object")
-    return found
+    return document
 
 
 def _parsed(text: bytes, place: str) -> Any:

@@ -34,7 +34,7 @@ class LiveNode:
     reported: Mapping[str, str]
     version: str
     listed: Mapping[str, str] = field(default_factory=dict)
-    found: Object | None = field(default=None, repr=False, compare=False)
+    observed: Object | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -57,22 +57,22 @@ class AgentState:
     @property
     def text(self) -> str | None:
         """The agent's configuration; None where it has none."""
-        found = ((self.config_map or {}).get("data") or {}).get(CONFIG_KEY)
-        return None if found is None else str(found)
+        config = ((self.config_map or {}).get("data") or {}).get(CONFIG_KEY)
+        return None if config is None else str(config)
 
 
-def parse_live_node(found: Object, identity: ClusterNode) -> LiveNode:
-    metadata, status = found["metadata"], found.get("status") or {}
+def parse_live_node(node: Object, identity: ClusterNode) -> LiveNode:
+    metadata, status = node["metadata"], node.get("status") or {}
     allocatable = status.get("allocatable") or {}
     return LiveNode(
         identity,
         metadata.get("labels") or {},
         metadata.get("annotations") or {},
-        tuple((found.get("spec") or {}).get("taints") or ()),
+        tuple((node.get("spec") or {}).get("taints") or ()),
         _batch_resources(allocatable),
         metadata.get("resourceVersion", ""),
         _batch_resources({**(status.get("capacity") or {}), **allocatable}),
-        found,
+        node,
     )
 
 
@@ -107,7 +107,7 @@ class AgentCluster:
         sets = self.client.list_all("apps/v1", "DaemonSet")
         return replace(
             nodes,
-            objects={Ref.of(each): each for each in (*self._access(), *sets)},
+            objects={Ref.of(manifest): manifest for manifest in (*self._access(), *sets)},
             daemon_sets=sets,
             config_map=self.client.find(Ref("v1", "ConfigMap", CONFIG_MAP, self.namespace)),
             namespace=self._has_namespace(),
@@ -117,12 +117,12 @@ class AgentCluster:
     def read_node_state(self) -> AgentState:
         """The Nodes and the journal: all that labels need."""
         nodes = self.nodes()
-        found = self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
-        version = found["metadata"]["resourceVersion"] if found else None
-        return AgentState(nodes, {}, (), journal=colocation_config.parse_journal(found), journal_version=version)
+        config_map = self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
+        version = config_map["metadata"]["resourceVersion"] if config_map else None
+        return AgentState(nodes, {}, (), journal=colocation_config.parse_journal(config_map), journal_version=version)
 
     def nodes(self) -> tuple[LiveNode, ...]:
-        return tuple(parse_live_node(each, parse_node(each)) for each in self.client.list_all("v1", "Node"))
+        return tuple(parse_live_node(node, parse_node(node)) for node in self.client.list_all("v1", "Node"))
 
     def daemon_sets(self) -> tuple[Object, ...]:
         """Those of the agent in its namespace."""
@@ -135,27 +135,29 @@ class AgentCluster:
         return self.client.list_all("v1", "Pod", namespace=self.namespace, labels=f"{APP_LABEL}={app}")
 
     def _access(self) -> Iterator[Object]:
-        for each in render_access(self.namespace):
-            found = self.client.find(Ref.of(each))
-            if found:
-                yield found
+        for manifest in render_access(self.namespace):
+            live = self.client.find(Ref.of(manifest))
+            if live:
+                yield live
 
     def _has_namespace(self) -> bool:
         return self.client.find(Ref("v1", "Namespace", self.namespace)) is not None
 
     def apply(self, steps: Sequence[ObjectChange]) -> None:
         """Apply the steps of a plan. Agents are waited for: those that still run write again what is cleaned."""
-        lacks = self.client.dry_run and not self._has_namespace()
+        without_namespace = self.client.dry_run and not self._has_namespace()
         # A dry run in a namespace that does not exist yet would fail for that alone.
-        judged = [replace(step, dry=not (lacks and step.ref.namespace == self.namespace)) for step in steps]
+        judged = [replace(step, dry=not (without_namespace and step.ref.namespace == self.namespace)) for step in steps]
         apply_changes(self.client, judged, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
 
 
 def plan_permissions(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
     """Of a plan, each once. A DaemonSet that is deleted is looked at until it has gone."""
-    found = tuple(steps)
-    watched = (each.ref for each in found if each.operation is Operation.DELETE and each.ref.kind == "DaemonSet")
-    permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(found))
+    changes = tuple(steps)
+    watched = (
+        change.ref for change in changes if change.operation is Operation.DELETE and change.ref.kind == "DaemonSet"
+    )
+    permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(changes))
     return tuple(dict.fromkeys(permissions))
 
 
@@ -166,14 +168,14 @@ def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:
         RequiredPermission("list", "apps", "daemonsets"),
         RequiredPermission("get", "", "namespaces", name=namespace),
         *(
-            RequiredPermission("get", "", "configmaps", namespace=namespace, name=each)
-            for each in (CONFIG_MAP, JOURNAL)
+            RequiredPermission("get", "", "configmaps", namespace=namespace, name=name)
+            for name in (CONFIG_MAP, JOURNAL)
         ),
-        *(RequiredPermission.of("get", Ref.of(each)) for each in render_access(namespace)),
+        *(RequiredPermission.of("get", Ref.of(manifest)) for manifest in render_access(namespace)),
     )
 
 
-def proof_permissions(namespace: str, *, trial: bool = False) -> tuple[RequiredPermission, ...]:
+def proof_permissions(namespace: str, *, smoke_test: bool = False) -> tuple[RequiredPermission, ...]:
     """What the proof takes beside what was read for the plan; ``trial``: with pods of its own."""
-    verbs = ("list", "get", "create", "delete") if trial else ("list",)
+    verbs = ("list", "get", "create", "delete") if smoke_test else ("list",)
     return tuple(RequiredPermission(verb, "", "pods", namespace=namespace) for verb in verbs)

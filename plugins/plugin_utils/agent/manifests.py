@@ -52,8 +52,8 @@ def render_access(name_space: str) -> tuple[Manifest, ...]:
 
 
 def _metadata(name_space: str | None = None) -> Manifest:
-    found: Manifest = {"name": ACCOUNT, "labels": dict(OBJECT_LABELS)}
-    return {**found, "namespace": name_space} if name_space else found
+    metadata: Manifest = {"name": ACCOUNT, "labels": dict(OBJECT_LABELS)}
+    return {**metadata, "namespace": name_space} if name_space else metadata
 
 
 def _role(kind: str, metadata: Manifest, rules: list[Manifest]) -> Manifest:
@@ -131,7 +131,7 @@ def _pod(pool: Pool, options: DeployOptions) -> Object:
         context["seLinuxOptions"] = {"type": options.selinux_type}
     spec: Object = {
         "nodeSelector": {POOL_LABEL: pool.name},
-        "tolerations": [dict(each) for each in options.tolerations],
+        "tolerations": [dict(toleration) for toleration in options.tolerations],
         "serviceAccountName": ACCOUNT,
         "hostNetwork": True,
         "dnsPolicy": "Default",
@@ -173,8 +173,8 @@ def _network_mounts(pool: Pool) -> list[Object]:
 
 
 def _container_defaults(options: DeployOptions) -> Object:
-    found: Object = {"image": options.image, "imagePullPolicy": options.pull_policy}
-    return {**found, "resources": dict(options.resources)} if options.resources else found
+    defaults: Object = {"image": options.image, "imagePullPolicy": options.pull_policy}
+    return {**defaults, "resources": dict(options.resources)} if options.resources else defaults
 
 
 def _init_container(pool: Pool, options: DeployOptions) -> Object:
@@ -231,7 +231,7 @@ def _agent_container(pool: Pool, options: DeployOptions) -> Object:
 def agent_flags(pool: Pool, options: DeployOptions) -> Iterator[str]:
     """The agent's flags: cmd/agent/app/options/options.go."""
     yield f"--v={options.verbosity}"
-    yield f"--supported-features={','.join(each.value for each in pool.kind.features)}"
+    yield f"--supported-features={','.join(feature.value for feature in pool.kind.features)}"
     if pool.kind.cgroup_root:
         yield f"--kube-cgroup-root={pool.kind.cgroup_root}"
     yield f"--healthz-port={options.port}"

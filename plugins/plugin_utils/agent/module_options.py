@@ -18,7 +18,7 @@ from .features import Feature, Release, parse_release
 from .pools import NamedPool, parse_pools
 from .rubik_agent import RUBIK_FEATURES
 
-FEATURE_NAMES = [each.value for each in Feature]
+FEATURE_NAMES = [feature.value for feature in Feature]
 DEFAULT_FEATURES = ["OverSubscription", "Eviction", "Resources"]
 """What the agent has on of its own accord since 1.14: cmd/agent/app/options/options.go."""
 
@@ -210,17 +210,17 @@ def parse_deploy_options(arguments: Mapping[str, Any], groups: Mapping[str, Sequ
 
 
 def _features(names: Sequence[str]) -> tuple[Feature, ...]:
-    known = {each.value: each for each in Feature}
+    known = {feature.value: feature for feature in Feature}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise ProfileError("colocation_agent_features", f"no agent has {', '.join(unknown)}; it has {', '.join(known)}")
-    return tuple(each for name, each in known.items() if name in names)
+    return tuple(feature for name, feature in known.items() if name in names)
 
 
 def _memory_qos(entries: Sequence[Mapping[str, Any]]) -> tuple[MemoryQos, ...]:
     """config.volcano.sh_colocationconfigurations.yaml: each ratio is from 0 to 100."""
     variable = "colocation_agent_memory_qos"
-    found: list[MemoryQos] = []
+    parsed: list[MemoryQos] = []
     for entry in entries:
         for name in ("high_ratio", "low_ratio", "min_ratio"):
             _require_number(f"{variable}, {entry['name']}: {name}", entry[name], Number(0, 100))
@@ -232,10 +232,10 @@ def _memory_qos(entries: Sequence[Mapping[str, Any]]) -> tuple[MemoryQos, ...]:
             entry["low_ratio"],
             entry["min_ratio"],
         )
-        if any((each.namespace, each.name) == (one.namespace, one.name) for each in found):
+        if any((other.namespace, other.name) == (one.namespace, one.name) for other in parsed):
             raise ProfileError(variable, f"{one.namespace}/{one.name} stands there twice")
-        found.append(one)
-    return tuple(found)
+        parsed.append(one)
+    return tuple(parsed)
 
 
 def _require_number(variable: str, value: int, kind: Number) -> None:

@@ -32,8 +32,8 @@ UNLABEL_EVICTION_NOTE = "when a Node loses them the agent evicts the pods that u
 class LabelPermission(Enum):
     """What the user says of labels: nothing, which stops a run that needs it; set them; leave them."""
 
-    UNSAID = None
-    GIVEN = True
+    NOT_SET = None
+    GRANTED = True
     DENIED = False
 
 
@@ -45,76 +45,78 @@ def desired_labels(pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def missing_labels(seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
+def missing_labels(
+    state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool]
+) -> dict[str, tuple[str, ...]]:
     """Labels that each Node lacks."""
-    wanted = desired_labels(pools)
-    found = {
-        node.name: tuple(key for key in wanted[places[node.name]] if node.labels.get(key) != LABEL_ON)
-        for node in seen.nodes
-        if node.name in places
+    desired = desired_labels(pools)
+    missing = {
+        node.name: tuple(key for key in desired[node_pools[node.name]] if node.labels.get(key) != LABEL_ON)
+        for node in state.nodes
+        if node.name in node_pools
     }
-    return {name: keys for name, keys in found.items() if keys}
+    return {name: keys for name, keys in missing.items() if keys}
 
 
 def pending_labels(
-    seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission
+    state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission
 ) -> tuple[str, ...]:
     """What waits for the permission. Not said at all, it stops the run before its first change."""
-    lacking = missing_labels(seen, places, pools)
-    if not lacking or permission is LabelPermission.GIVEN:
+    missing = missing_labels(state, node_pools, pools)
+    if not missing or permission is LabelPermission.GRANTED:
         return ()
-    told = tuple(f"Node {name}: {', '.join(f'{key}={LABEL_ON}' for key in keys)}" for name, keys in lacking.items())
-    _require_permission(permission, told, EVICTION_NOTE)
-    return told
+    pending = tuple(f"Node {name}: {', '.join(f'{key}={LABEL_ON}' for key in keys)}" for name, keys in missing.items())
+    _require_permission(permission, pending, EVICTION_NOTE)
+    return pending
 
 
-def _require_permission(permission: LabelPermission, told: Sequence[str], why: str) -> None:
-    if permission is LabelPermission.UNSAID:
+def _require_permission(permission: LabelPermission, pending: Sequence[str], why: str) -> None:
+    if permission is LabelPermission.NOT_SET:
         raise ClusterError(
-            f"Labels of Nodes have to change, and {why}: {'; '.join(told)}",
+            f"Labels of Nodes have to change, and {why}: {'; '.join(pending)}",
             f"{UNCHANGED} Set colocation_agent_label_nodes to true to do it, or to false to do everything else.",
         )
 
 
 def plan_labels(
-    seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission, namespace: str
+    state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission, namespace: str
 ) -> AgentPlan:
     """The step that turns the agent on."""
-    pending = pending_labels(seen, places, pools, permission)
-    lacking = missing_labels(seen, places, pools)
-    if pending or not lacking:
+    pending = pending_labels(state, node_pools, pools, permission)
+    missing = missing_labels(state, node_pools, pools)
+    if pending or not missing:
         return AgentPlan(pending=pending)
-    nodes = {node.name: node for node in seen.nodes}
-    known = seen.journal or AgentJournal()
+    nodes = {node.name: node for node in state.nodes}
+    known = state.journal or AgentJournal()
     before = {name: dict(values) for name, values in known.labels.items()}
-    for name, keys in lacking.items():
+    for name, keys in missing.items():
         for key in keys:
             before.setdefault(name, {}).setdefault(key, nodes[name].labels.get(key))
-    steps = [*change_journal(seen.journal, seen.journal_version, replace(known, labels=before), namespace)]
-    for name, keys in lacking.items():
+    steps = [*change_journal(state.journal, state.journal_version, replace(known, labels=before), namespace)]
+    for name, keys in missing.items():
         steps.append(
             change_node_labels(name, {key: nodes[name].labels.get(key) for key in keys}, dict.fromkeys(keys, LABEL_ON))
         )
     return AgentPlan(tuple(steps), notes=(f"Labelled: {EVICTION_NOTE}.",))
 
 
-def plan_label_removal(seen: AgentState, permission: LabelPermission) -> AgentPlan:
+def plan_label_removal(state: AgentState, permission: LabelPermission) -> AgentPlan:
     """The step that turns it off: labels that we set become what they were. What others have set since stays."""
-    changes = dict(_managed_labels(seen))
-    told = tuple(f"Node {name}: {', '.join(keys)}" for name, keys in changes.items())
+    changes = dict(_managed_labels(state))
+    pending = tuple(f"Node {name}: {', '.join(keys)}" for name, keys in changes.items())
     if not changes:
         return AgentPlan()
-    if permission is not LabelPermission.GIVEN:
-        _require_permission(permission, told, UNLABEL_EVICTION_NOTE)
-        return AgentPlan(pending=told)
+    if permission is not LabelPermission.GRANTED:
+        _require_permission(permission, pending, UNLABEL_EVICTION_NOTE)
+        return AgentPlan(pending=pending)
     return AgentPlan(
         tuple(change_node_labels(name, dict.fromkeys(new, LABEL_ON), new) for name, new in changes.items())
     )
 
 
-def _managed_labels(seen: AgentState) -> Iterator[tuple[str, dict[str, str | None]]]:
-    before = seen.journal.labels if seen.journal else {}
-    for node in seen.nodes:
+def _managed_labels(state: AgentState) -> Iterator[tuple[str, dict[str, str | None]]]:
+    before = state.journal.labels if state.journal else {}
+    for node in state.nodes:
         new = {key: value for key, value in before.get(node.name, {}).items() if _is_managed_label(node, key, value)}
         if new:
             yield node.name, new

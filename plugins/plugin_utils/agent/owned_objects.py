@@ -58,8 +58,8 @@ class AgentPlan:
 
 def create_object(desired: Object, after: Any = None) -> ObjectChange:
     """An object as it is, without a note of what was applied."""
-    shown = dict(desired) if after is None else after
-    return ObjectChange(Ref.of(desired), Operation.CREATE, desired, None, shown)
+    rendered = dict(desired) if after is None else after
+    return ObjectChange(Ref.of(desired), Operation.CREATE, desired, None, rendered)
 
 
 def create_managed(desired: Object) -> ObjectChange:

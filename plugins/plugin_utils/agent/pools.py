@@ -49,10 +49,10 @@ class NodeKind:
     @property
     def name(self) -> str:
         """Readable, and another one for every other kind, whichever else there are."""
-        told = json.dumps(
+        fields = json.dumps(
             [self.cgroup_root, self.sys_fs, self.kubelet_root_dir, self.features, self.selinux, self.network_paths]
         )
-        digest = hashlib.sha256(told.encode()).hexdigest()[:6]
+        digest = hashlib.sha256(fields.encode()).hexdigest()[:6]
         return f"{'v2' if self.v2 else 'v1'}-{self.driver.value}-{digest}"
 
     @property
@@ -100,18 +100,18 @@ def parse_pools(
 
 def _resolve_hosts(pool: str, words: Iterable[str], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
     known = set(groups.get("all", ()))
-    seen: set[str] = set()
+    resolved: set[str] = set()
     for word in words:
         if word not in known and word not in groups:
             raise ProfileError(POOLS_VARIABLE, f"{pool}: the inventory has no host and no group {word!r}")
         for host in [word] if word in known else groups[word]:
-            if host not in seen:
-                seen.add(host)
+            if host not in resolved:
+                resolved.add(host)
                 yield host
 
 
 def make_pools(
-    hosts: Sequence[AgentHost], named: Sequence[NamedPool], wanted: Iterable[Feature], release: Release
+    hosts: Sequence[AgentHost], named: Sequence[NamedPool], requested: Iterable[Feature], release: Release
 ) -> tuple[Pool, ...]:
     """The pools by name. ClusterError names every host that no agent of this release can serve, and why."""
     refused = [f"{host.name}: {why}" for host in hosts for why in [unsupported_reason(host, release)] if why]
@@ -123,7 +123,7 @@ def make_pools(
     owners = {host: pool for pool in named for host in pool.hosts}
     members: dict[tuple[str, NodeKind], list[str]] = {}
     left_off: dict[tuple[str, NodeKind], tuple[UnsupportedFeature, ...]] = {}
-    asked = tuple(wanted)
+    asked = tuple(requested)
     for host in hosts:
         features, off = split_supported(host, asked, release)
         owner = owners.get(host.name)

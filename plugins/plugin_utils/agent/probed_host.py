@@ -96,12 +96,14 @@ def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> 
     return parse_identity(name, describe_host(probe, command_line_option(words, "--hostname-override")))
 
 
-def _hidden_driver(found: Iterable[Mapping[str, Any]]) -> str:
+def _hidden_driver(findings: Iterable[Mapping[str, Any]]) -> str:
     """The evidence of rules/cgroup_driver_mismatch.py driver_hidden_from_agents."""
-    return next(("; ".join(each["evidence"]) for each in found if each["code"] == HIDDEN_DRIVER_FINDING), "")
+    return next(
+        ("; ".join(finding["evidence"]) for finding in findings if finding["code"] == HIDDEN_DRIVER_FINDING), ""
+    )
 
 
-def _other_agents(seen: Mapping[str, str]) -> tuple[str, ...]:
+def _other_agents(evidence: Mapping[str, str]) -> tuple[str, ...]:
     """Other agents for QoS that run on the node, each with what was seen of it."""
     names = set(QOS_AGENTS.values()) - {VOLCANO_AGENT}
-    return tuple(f"{name} ({what})" for name, what in seen.items() if name in names)
+    return tuple(f"{name} ({what})" for name, what in evidence.items() if name in names)

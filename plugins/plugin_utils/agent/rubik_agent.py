@@ -35,9 +35,9 @@ def render_rubik_config(hosts: Sequence[AgentHost], features: Sequence[str]) -> 
         )
     drivers = {host.driver.value: host.name for host in hosts if host.driver}
     if len(drivers) != 1:
-        told = ", ".join(f"{driver} (as {name})" for driver, name in sorted(drivers.items())) or "none"
+        listing = ", ".join(f"{driver} (as {name})" for driver, name in sorted(drivers.items())) or "none"
         raise ClusterError(
-            f"rubik has one configuration for all nodes of its DaemonSet, and the hosts have the drivers {told}",
+            f"rubik has one configuration for all nodes of its DaemonSet, and the hosts have the drivers {listing}",
             f"{UNCHANGED} Let provision make them agree, or give each kind a rubik of its own in runs of their own.",
         )
     agent = {

@@ -59,23 +59,23 @@ class ExpectedValue:
     file: str
     wanted: str
 
-    def published(self) -> dict[str, str]:
-        told = asdict(self)
-        return {"value": told.pop("wanted"), **told}
+    def to_result(self) -> dict[str, str]:
+        fields = asdict(self)
+        return {"value": fields.pop("wanted"), **fields}
 
 
 def expected_values(features: Iterable[Feature], node: LiveNode, *, v2: bool, batch: bool) -> tuple[ExpectedValue, ...]:
     """What should stand there once the agent has seen the pod. ``batch``: it asks for BATCH_CPU."""
-    off = {each.feature for each in unverified_features(features, node, batch=batch)}
+    off = {unverified.feature for unverified in unverified_features(features, node, batch=batch)}
     return tuple(one for feature in features if feature not in off for one in _feature_values(feature, v2=v2))
 
 
 def unverified_features(features: Iterable[Feature], node: LiveNode, *, batch: bool) -> tuple[UnsupportedFeature, ...]:
     """The features that the pod cannot show on this Node, each with the reason."""
     return tuple(
-        UnsupportedFeature(each, why)
-        for each in features
-        for why in [_unverified_reason(each, node, batch=batch)]
+        UnsupportedFeature(feature, why)
+        for feature in features
+        for why in [_unverified_reason(feature, node, batch=batch)]
         if why
     )
 
@@ -152,9 +152,9 @@ class SmokeTestPod:
     uid: str = ""
     container: str = ""
     expected: tuple[ExpectedValue, ...] = ()
-    unproven: tuple[UnsupportedFeature, ...] = ()
+    unverified: tuple[UnsupportedFeature, ...] = ()
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         host = self.smoke_test.host
         return {
             "pool": self.smoke_test.pool,
@@ -163,14 +163,16 @@ class SmokeTestPod:
             "pod": self.smoke_test.name,
             "ready": not self.reason,
             "reason": self.reason,
-            "unverified": [{"feature": each.feature.value, "reason": each.reason} for each in self.unproven],
+            "unverified": [
+                {"feature": unverified.feature.value, "reason": unverified.reason} for unverified in self.unverified
+            ],
             "options": {
                 "uid": self.uid,
                 "container": self.container,
                 "runtime": host.runtime or "",
                 "cgroup_driver": host.driver.value if host.driver else "",
                 "cgroup_root": f"/{host.cgroup_root.strip('/')}",
-                "expected": [each.published() for each in self.expected],
+                "expected": [value.to_result() for value in self.expected],
             },
         }
 
@@ -179,31 +181,31 @@ def plan_smoke_tests(
     hosts: Mapping[str, AgentHost], nodes: Iterable[LiveNode], agents: Agents
 ) -> tuple[SmokeTest, ...]:
     """One for each pool that has an agent on a Node of a host; ``hosts`` are by the Node's name."""
-    found: dict[str, SmokeTest] = {}
-    for node in sorted((each for each in nodes if each.name in hosts), key=lambda each: each.name):
+    tests: dict[str, SmokeTest] = {}
+    for node in sorted((item for item in nodes if item.name in hosts), key=lambda item: item.name):
         pool, agent = node.labels.get(POOL_LABEL, ""), agents.on_node(node.name)
-        if pool and agent and pool not in found:
-            found[pool] = SmokeTest(pool, hosts[node.name], node, _image(agent), _features(agent))
-    return tuple(found[pool] for pool in sorted(found))
+        if pool and agent and pool not in tests:
+            tests[pool] = SmokeTest(pool, hosts[node.name], node, _image(agent), _features(agent))
+    return tuple(tests[pool] for pool in sorted(tests))
 
 
 def _image(agent: Object) -> str:
-    return str(next(each["image"] for each in agent["spec"]["containers"] if each["name"] == AGENT_NAME))
+    return str(next(container["image"] for container in agent["spec"]["containers"] if container["name"] == AGENT_NAME))
 
 
 def _features(agent: Object) -> tuple[Feature, ...]:
-    told = flag_value(agent, FEATURES_FLAG).split(",")
-    return tuple(each for each in Feature if each.value in told)
+    enabled = flag_value(agent, FEATURES_FLAG).split(",")
+    return tuple(feature for feature in Feature if feature.value in enabled)
 
 
-def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
+def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
     """The object: Burstable, with a quota that no write of the agent exceeds (v1 refuses more below than above)."""
-    batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if trial.batch else {}
+    batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if smoke_test.batch else {}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": trial.name,
+            "name": smoke_test.name,
             "namespace": namespace,
             "labels": {APP_LABEL: SMOKE_TEST_NAME, OWNER_LABEL: OWNER},
             "annotations": {
@@ -214,7 +216,7 @@ def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
         },
         "spec": {
             # Past the scheduler: it is this Node that is tried, whatever its taints and loads.
-            "nodeName": trial.node.name,
+            "nodeName": smoke_test.node.name,
             "tolerations": [{"operator": "Exists"}],
             "restartPolicy": "Never",
             "activeDeadlineSeconds": DEADLINE_SECONDS,
@@ -229,7 +231,7 @@ def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
             "containers": [
                 {
                     "name": SMOKE_TEST_NAME,
-                    "image": trial.image,
+                    "image": smoke_test.image,
                     # The agent runs there, so that its image is there.
                     "imagePullPolicy": "Never",
                     "command": ["/bin/sh", "-c", f"exec sleep {DEADLINE_SECONDS}"],
@@ -248,66 +250,66 @@ def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
     }
 
 
-def start_changes(found: Iterable[SmokeTest], pods: Sequence[Object], namespace: str) -> Iterator[ObjectChange]:
+def start_changes(tests: Iterable[SmokeTest], pods: Sequence[Object], namespace: str) -> Iterator[ObjectChange]:
     """Pods that are to be made, and those of an earlier run that are of no use."""
-    live = {each["metadata"]["name"]: each for each in pods}
-    for trial in found:
-        pod = live.get(trial.name)
+    live = {item["metadata"]["name"]: item for item in pods}
+    for smoke_test in tests:
+        pod = live.get(smoke_test.name)
         if pod is None:
-            body = render_pod(trial, namespace)
+            body = render_pod(smoke_test, namespace)
             yield create_object(body)
-        elif _is_unusable(trial, pod) and not pod["metadata"].get("deletionTimestamp"):
+        elif _is_unusable(smoke_test, pod) and not pod["metadata"].get("deletionTimestamp"):
             yield delete_object(pod)
 
 
 def cleanup_changes(pods: Iterable[Object]) -> Iterator[ObjectChange]:
     """Every pod of ours goes, also those that an earlier run has left."""
-    yield from (delete_object(each) for each in pods if not each["metadata"].get("deletionTimestamp"))
+    yield from (delete_object(pod) for pod in pods if not pod["metadata"].get("deletionTimestamp"))
 
 
-def smoke_test_pods(found: Iterable[SmokeTest], pods: Sequence[Object]) -> tuple[SmokeTestPod, ...]:
+def smoke_test_pods(tests: Iterable[SmokeTest], pods: Sequence[Object]) -> tuple[SmokeTestPod, ...]:
     """What can be read of the pods as they are now."""
-    live = {each["metadata"]["name"]: each for each in pods}
-    return tuple(_smoke_test_pod(each, live.get(each.name)) for each in found)
+    live = {pod["metadata"]["name"]: pod for pod in pods}
+    return tuple(_smoke_test_pod(test, live.get(test.name)) for test in tests)
 
 
-def _smoke_test_pod(trial: SmokeTest, pod: Object | None) -> SmokeTestPod:
-    reason = _unready_reason(trial, pod)
+def _smoke_test_pod(smoke_test: SmokeTest, pod: Object | None) -> SmokeTestPod:
+    reason = _unready_reason(smoke_test, pod)
     if pod is None or reason:
-        return SmokeTestPod(trial, reason)
+        return SmokeTestPod(smoke_test, reason)
     limits = pod["spec"]["containers"][0].get("resources", {}).get("limits") or {}
     batch = BATCH_CPU in limits
     (status,) = pod["status"]["containerStatuses"]
     return SmokeTestPod(
-        trial,
+        smoke_test,
         "",
         str(pod["metadata"]["uid"]),
         str(status["containerID"]).partition("://")[2],
-        expected_values(trial.features, trial.node, v2=trial.host.mode is CgroupMode.V2, batch=batch),
-        unverified_features(trial.features, trial.node, batch=batch),
+        expected_values(smoke_test.features, smoke_test.node, v2=smoke_test.host.mode is CgroupMode.V2, batch=batch),
+        unverified_features(smoke_test.features, smoke_test.node, batch=batch),
     )
 
 
-def _is_unusable(trial: SmokeTest, pod: Object) -> bool:
+def _is_unusable(smoke_test: SmokeTest, pod: Object) -> bool:
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
-    image = [each.get("image") for each in spec.get("containers") or ()]
+    image = [container.get("image") for container in spec.get("containers") or ()]
     ended_already = status.get("phase") in ("Failed", "Succeeded")
-    return ended_already or spec.get("nodeName") != trial.node.name or image != [trial.image]
+    return ended_already or spec.get("nodeName") != smoke_test.node.name or image != [smoke_test.image]
 
 
-def _unready_reason(trial: SmokeTest, pod: Object | None) -> str:
+def _unready_reason(smoke_test: SmokeTest, pod: Object | None) -> str:
     if pod is None:
         return "the pod is not there yet"
     if pod["metadata"].get("deletionTimestamp"):
         return "a pod of an earlier run is on its way out"
     status = pod.get("status") or {}
     parts: Sequence[Mapping[str, Any]] = status.get("containerStatuses") or ()
-    conditions = {each["type"]: each for each in status.get("conditions") or ()}
+    conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
     if conditions.get("Ready", {}).get("status") == "True" and parts and parts[0].get("containerID"):
         return ""
-    states = (each.get("state") or {} for each in parts)
-    told: Mapping[str, Any] = next(
-        (one for each in states for one in (each.get("waiting"), each.get("terminated")) if one), {}
+    states = (part.get("state") or {} for part in parts)
+    current: Mapping[str, Any] = next(
+        (one for state in states for one in (state.get("waiting"), state.get("terminated")) if one), {}
     )
-    words = (told.get("reason"), told.get("message") or status.get("message"), status.get("reason"))
+    words = (current.get("reason"), current.get("message") or status.get("message"), status.get("reason"))
     return f"its pod is not Ready: {' '.join(filter(None, words)) or status.get('phase') or 'no reason given'}"

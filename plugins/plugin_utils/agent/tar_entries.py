@@ -71,7 +71,7 @@ def load_entries(stream: BinaryIO) -> Entries:
     digests: dict[str, str] = {}
     sizes: dict[str, int] = {}
     documents: dict[str, bytes] = {}
-    held = 0
+    total = 0
     try:
         for name, digest, length, text in _regular(stream):
             if name in digests:
@@ -79,8 +79,8 @@ def load_entries(stream: BinaryIO) -> Entries:
             digests[name], sizes[digest] = digest, length
             if text is not None:
                 documents[digest] = text
-                held += len(text)
-            if held > MAX_DOCUMENTS:
+                total += len(text)
+            if total > MAX_DOCUMENTS:
                 raise BadArchive(f"its JSON documents have more than {MAX_DOCUMENTS >> 20} MiB")
     except (tarfile.TarError, EOFError, OverflowError, RecursionError, UnicodeError, ValueError) as error:
         if isinstance(error, BadArchive):
@@ -118,24 +118,24 @@ def _require_plain(archive: tarfile.TarFile, member: tarfile.TarInfo, count: int
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> tuple[str, int, bytes | None]:
-    found = hashlib.sha256()
-    kept: bytearray | None = bytearray() if member.size <= MAX_DOCUMENT else None
+    sha256 = hashlib.sha256()
+    document: bytearray | None = bytearray() if member.size <= MAX_DOCUMENT else None
     source = archive.extractfile(member)
-    left = member.size
-    while source is not None and left:
-        chunk = source.read(min(left, MAX_CHUNK))
+    remaining = member.size
+    while source is not None and remaining:
+        chunk = source.read(min(remaining, MAX_CHUNK))
         if not chunk:
             raise BadArchive(f"it ends inside {member.name[:80]!r}")
-        left -= len(chunk)
-        found.update(chunk)
-        if kept is not None:
-            kept = kept + chunk if kept or chunk.lstrip().startswith(_JSON_STARTS) else None
-    return f"sha256:{found.hexdigest()}", member.size, bytes(kept) if kept else None
+        remaining -= len(chunk)
+        sha256.update(chunk)
+        if document is not None:
+            document = document + chunk if document or chunk.lstrip().startswith(_JSON_STARTS) else None
+    return f"sha256:{sha256.hexdigest()}", member.size, bytes(document) if document else None
 
 
 def _hash_file(stream: BinaryIO) -> tuple[str, int]:
-    found, size = hashlib.sha256(), 0
+    sha256, size = hashlib.sha256(), 0
     while chunk := stream.read(MAX_CHUNK):
-        found.update(chunk)
+        sha256.update(chunk)
         size += len(chunk)
-    return found.hexdigest(), size
+    return sha256.hexdigest(), size

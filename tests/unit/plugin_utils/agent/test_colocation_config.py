@@ -66,8 +66,8 @@ def test_theirs_stays_with_its_order_and_what_nobody_knows() -> None:
 def test_what_is_there_already_leaves_the_text_as_it_is() -> None:
     assert merge_config(THEIRS, wanted({HIGH: 80}), ()).text == THEIRS
     once = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
-    again = merge_config(once.text, wanted({HIGH: 70}, a={BURST: True}), once.kept)
-    assert (again.text, again.kept) == (once.text, once.kept)
+    again = merge_config(once.text, wanted({HIGH: 70}, a={BURST: True}), once.preserved)
+    assert (again.text, again.preserved) == (once.text, once.preserved)
 
 
 def test_without_a_configuration_there_is_one_with_a_global_part() -> None:
@@ -80,20 +80,20 @@ def test_without_a_configuration_there_is_one_with_a_global_part() -> None:
 
 def test_what_is_no_longer_wanted_is_as_it_was_before_us() -> None:
     first = merge_config(THEIRS, wanted({HIGH: 70, LOW: 20}), ())
-    second = merge_config(first.text, wanted({LOW: 20}), first.kept)
+    second = merge_config(first.text, wanted({LOW: 20}), first.preserved)
     assert json.loads(second.text)["globalConfig"]["evictingConfig"] == {
         "evictingCPUHighWatermark": 80,
         "monitorInterval": 10,
         "evictingCPULowWatermark": 20,
     }
-    third = merge_config(second.text, wanted(), second.kept)
+    third = merge_config(second.text, wanted(), second.preserved)
     assert json.loads(third.text) == json.loads(THEIRS)
 
 
 def test_what_they_changed_of_it_since_stays_and_is_told() -> None:
     first = merge_config(THEIRS, wanted({HIGH: 70}), ())
     changed = first.text.replace("70", "75")
-    found = merge_config(changed, wanted(), first.kept)
+    found = merge_config(changed, wanted(), first.preserved)
     assert json.loads(found.text)["globalConfig"]["evictingConfig"]["evictingCPUHighWatermark"] == 75
     assert found.foreign == (
         "globalConfig.evictingConfig.evictingCPUHighWatermark was 80, the collection made it 70, now it is 75",
@@ -132,16 +132,16 @@ def test_a_text_that_no_agent_can_read_is_refused(text: str, message: str) -> No
 
 def test_taken_out_again_it_is_their_text_byte_for_byte() -> None:
     found = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
-    assert restore_config(found.text, THEIRS, found.text, found.kept) == (THEIRS, ())
+    assert restore_config(found.text, THEIRS, found.text, found.preserved) == (THEIRS, ())
     fresh = merge_config(None, wanted({HIGH: 70}, a={BURST: True}), ())
-    assert restore_config(fresh.text, None, fresh.text, fresh.kept) == (None, ())
+    assert restore_config(fresh.text, None, fresh.text, fresh.preserved) == (None, ())
 
 
 def test_taken_out_after_others_wrote_theirs_stays() -> None:
     found = merge_config(THEIRS, wanted({HIGH: 70, LOW: 20}, a={BURST: True}), ())
     document = {**json.loads(found.text), "added": True}
     document["globalConfig"]["evictingConfig"]["evictingCPULowWatermark"] = 25
-    text, foreign = restore_config(json.dumps(document), THEIRS, found.text, found.kept)
+    text, foreign = restore_config(json.dumps(document), THEIRS, found.text, found.preserved)
     assert json.loads(text or "") == {
         **json.loads(THEIRS),
         "globalConfig": {
@@ -158,7 +158,7 @@ def test_taken_out_after_others_wrote_theirs_stays() -> None:
 def test_what_was_only_ours_leaves_nothing_when_others_only_reformatted_it() -> None:
     found = merge_config(None, wanted({HIGH: 70}, a={BURST: True}), ())
     text = json.dumps(json.loads(found.text))
-    assert restore_config(text, None, found.text, found.kept) == (None, ())
+    assert restore_config(text, None, found.text, found.preserved) == (None, ())
 
 
 VALUES = st.dictionaries(st.sampled_from([HIGH, LOW, BURST]), st.integers(1, 9), max_size=3)
@@ -187,9 +187,9 @@ def test_whatever_was_there_comes_back_value_by_value(
 ) -> None:
     original = json.dumps(document)
     once = merge_config(original, wanted(first, a=first), ())
-    twice = merge_config(once.text, wanted(second, b=second), once.kept)
+    twice = merge_config(once.text, wanted(second, b=second), once.preserved)
     reformatted = json.dumps(json.loads(twice.text))
-    text, foreign = restore_config(reformatted, original, twice.text, twice.kept)
+    text, foreign = restore_config(reformatted, original, twice.text, twice.preserved)
     assert json.loads(text or "{}") == document
     assert foreign == ()
 
@@ -198,8 +198,8 @@ def test_absent_is_not_null() -> None:
     found = merge_config(
         '{"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": null}}}', wanted({HIGH: 70}), ()
     )
-    assert found.kept[0].before is None
-    assert merge_config("{}", wanted({HIGH: 70}), ()).kept[0].before is UNSET
+    assert found.preserved[0].before is None
+    assert merge_config("{}", wanted({HIGH: 70}), ()).preserved[0].before is UNSET
     assert repr(UNSET) == "unset"
 
 

@@ -47,7 +47,7 @@ def refusal(data: bytes, image: str = NAME, wanted: str = "") -> str:
 
 def test_an_oci_archive_tells_its_image() -> None:
     data, manifest, config = single()
-    assert read(data).published() == {
+    assert read(data).to_result() == {
         "path": "/srv/agent.tar",
         "sha256": hashlib.sha256(data).hexdigest(),
         "size": len(data),
@@ -84,7 +84,7 @@ def test_an_archive_of_something_else_is_refused(annotations: dict[str, str]) ->
 
 def test_docker_save_tells_the_id_only() -> None:
     data, config = docker()
-    (held,) = read(data).held
+    (held,) = read(data).images
     assert (held.architecture, held.id, held.digests) == ("amd64", config, (config,))
     assert "images in it: one without a name" in refusal(docker(None)[0])
     assert "images in it: Not A Name" in refusal(docker(["Not A Name"])[0])
@@ -96,7 +96,7 @@ def test_each_architecture_is_told() -> None:
     windows, _config = layout.image("amd64", "windows")
     attestation = layout.blob(text({"config": {"digest": layout.blob(b"{}")}, "layers": []}))
     top = layout.index(amd, arm, windows, attestation, "sha256:" + "0" * 64)
-    held = {each.architecture: each for each in read(layout.name(top, ref=NAME).tar()).held}
+    held = {each.architecture: each for each in read(layout.name(top, ref=NAME).tar()).images}
     assert {name: each.id for name, each in held.items()} == {"amd64": amd_id, "arm64": arm_id}
     assert held["arm64"].digests == (top, arm, arm_id)
 
@@ -106,7 +106,7 @@ def test_a_digest_may_be_any_of_the_images() -> None:
     (arm, arm_id), (amd, _amd_id) = layout.image("arm64"), layout.image("amd64")
     top = layout.index(amd, arm)
     data = layout.name(top, ref=NAME).tar()
-    found = {wanted: {each.architecture for each in read(data, NAME, wanted).held} for wanted in (top, arm, arm_id)}
+    found = {wanted: {each.architecture for each in read(data, NAME, wanted).images} for wanted in (top, arm, arm_id)}
     assert found == {top: {"amd64", "arm64"}, arm: {"arm64"}, arm_id: {"arm64"}}
     said = refusal(data, NAME, digest(b"another"))
     assert said.startswith("colocation_agent_image_digest: /srv/agent.tar holds")

@@ -42,7 +42,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.agent_cluster
 )
 
 SPACE = "volcano-system"
-GIVEN, DENIED, UNSAID = LabelPermission.GIVEN, LabelPermission.DENIED, LabelPermission.UNSAID
+GRANTED, DENIED, NOT_SET = LabelPermission.GRANTED, LabelPermission.DENIED, LabelPermission.NOT_SET
 HOSTS = (host("n1"), host("n2", V1))
 THEIRS = '{"globalConfig": {"cpuBurstConfig": {"enable": false}}, "x": 1}'
 
@@ -50,7 +50,7 @@ THEIRS = '{"globalConfig": {"cpuBurstConfig": {"enable": false}}, "x": 1}'
 def plan(
     cluster: AgentState,
     chosen: DeployOptions | None = None,
-    permission: LabelPermission = GIVEN,
+    permission: LabelPermission = GRANTED,
     hosts: Sequence[AgentHost] = HOSTS,
 ) -> AgentPlan:
     chosen = chosen or options()
@@ -58,7 +58,7 @@ def plan(
     return plan_install(chosen, pools(hosts, chosen), owners, cluster, permission)
 
 
-def label(cluster: AgentState, permission: LabelPermission = GIVEN, chosen: DeployOptions | None = None) -> AgentPlan:
+def label(cluster: AgentState, permission: LabelPermission = GRANTED, chosen: DeployOptions | None = None) -> AgentPlan:
     made = pools(HOSTS, chosen or options())
     return plan_labels(cluster, pools_by_node(made, {"n1": "n1", "n2": "n2"}), made, permission, SPACE)
 
@@ -338,7 +338,7 @@ def test_an_object_of_others_with_our_name_is_refused() -> None:
 def test_labels_that_nobody_spoke_of_stop_the_run_before_its_first_change() -> None:
     for act in (plan, label):
         with pytest.raises(ClusterError) as refused:
-            act(cluster(), permission=UNSAID)
+            act(cluster(), permission=NOT_SET)
         assert f"Node n1: {COLOCATION_LABEL}=true, {OVERSUBSCRIPTION_LABEL}=true" in str(refused.value)
         assert "evicts offline pods" in str(refused.value)
         assert "Nothing was changed. Set colocation_agent_label_nodes to true" in str(refused.value)
@@ -352,7 +352,7 @@ def test_labels_that_are_denied_are_pending_and_all_else_is_done() -> None:
 
 
 def test_nodes_that_have_the_labels_need_no_permission() -> None:
-    assert plan(installed(), permission=UNSAID).pending == ()
+    assert plan(installed(), permission=NOT_SET).pending == ()
 
 
 def test_without_oversubscription_only_the_other_label_is_set() -> None:

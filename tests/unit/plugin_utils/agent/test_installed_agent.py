@@ -96,7 +96,7 @@ def test_a_taint_goes_though_kubelet_writes_its_status_meanwhile() -> None:
     taints = [{"key": EVICTING_TAINT, "effect": "NoSchedule"}, *NODE["spec"]["taints"]]
     tainted = {**NODE, "metadata": {**NODE["metadata"], "labels": {POOL_LABEL: "a"}}, "spec": {"taints": taints}}
     found, server = cluster(tainted)
-    (step, *_status) = plan_uninstall(found.read_state(), SPACE, LabelPermission.GIVEN).steps
+    (step, *_status) = plan_uninstall(found.read_state(), SPACE, LabelPermission.GRANTED).steps
     server.add({**tainted, "status": {**NODE["status"], "images": []}})
     found.apply([step])
     node = server.get("Node", "n1") or {}
@@ -116,8 +116,8 @@ def test_a_run_beside_another_does_not_overwrite_its_journal() -> None:
     other = render_journal(AgentJournal(labels={"n2": {COLOCATION_LABEL: None}}), SPACE)
     server.add(other)
     made = make_pools((host("n1"),), options().pools, options().features, options().release)
-    labels = plan_labels(seen, {"n1": made[0].name}, made, LabelPermission.GIVEN, SPACE)
-    for plan in (labels, plan_install(options(), made, {"n1": "n1"}, seen, LabelPermission.GIVEN)):
+    labels = plan_labels(seen, {"n1": made[0].name}, made, LabelPermission.GRANTED, SPACE)
+    for plan in (labels, plan_install(options(), made, {"n1": "n1"}, seen, LabelPermission.GRANTED)):
         step = next((each for each in plan.steps if each.ref == Ref.of(journal)), None)
         assert step is not None
         with pytest.raises(ClusterError, match="another client changed it after it was read"):

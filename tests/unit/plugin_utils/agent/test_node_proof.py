@@ -54,7 +54,7 @@ def proof(
 
 def test_all_as_it_should_be() -> None:
     found = proof()
-    assert found.published() == {
+    assert found.to_result() == {
         "node": "n1",
         "pool": POOLED.name,
         "agent_reason": "",

@@ -138,7 +138,7 @@ def test_all_of_them_go() -> None:
 
 def test_what_is_to_be_read_of_a_ready_pod() -> None:
     (found,) = smoke_test_pods([tried()], [live(tried())])
-    told = found.published()
+    told = found.to_result()
     read = told["options"]
     assert (told["ready"], told["reason"], told["host"], told["pod"]) == (
         True,
@@ -192,14 +192,14 @@ def test_what_is_to_be_read_of_a_ready_pod() -> None:
 )
 def test_why_there_is_nothing_to_be_read(pods: Sequence[dict[str, Any]], why: str) -> None:
     (found,) = smoke_test_pods([tried()], pods)
-    assert (found.reason, found.published()["ready"]) == (why, False)
+    assert (found.reason, found.to_result()["ready"]) == (why, False)
 
 
 def values(
     features: Sequence[Feature], live_node: LiveNode, *, v2: bool, batch: bool = True
 ) -> list[tuple[str, str, str]]:
     found = expected_values(features, live_node, v2=v2, batch=batch)
-    return [(each.controller, each.file, each.wanted) for each in found if each.level == "pod"]
+    return [(each.controller, each.file, each.value) for each in found if each.level == "pod"]
 
 
 def test_what_each_feature_writes_on_v1() -> None:
@@ -236,6 +236,6 @@ def test_of_every_feature_it_is_known_whether_the_pod_shows_it() -> None:
 
 def test_the_version_of_the_host_decides() -> None:
     trial = replace(tried(), host=replace(host("n1"), mode=CgroupMode.V1, cgroup_root="/kubelet", driver=None))
-    told = smoke_test_pods([trial], [live(trial)])[0].published()["options"]
+    told = smoke_test_pods([trial], [live(trial)])[0].to_result()["options"]
     assert {each["file"] for each in told["expected"]} == {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_burst_us"}
     assert (told["cgroup_root"], told["cgroup_driver"]) == ("/kubelet", "")

@@ -35,11 +35,11 @@ from ansible_collections.volcano.colocation.tests.support.clusters.agent_cluster
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.test_install_plan import (
     DENIED,
-    GIVEN,
+    GRANTED,
     HOSTS,
     SPACE,
     THEIRS,
-    UNSAID,
+    NOT_SET,
     carried_out,
     cluster,
     installed,
@@ -53,10 +53,10 @@ def test_taken_away_the_cluster_is_as_it_was(there: dict[str, Any] | None) -> No
     before = cluster(config_map=there)
     after = installed(config_map=there)
     after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
-    found = plan_uninstall(after, SPACE, GIVEN)
+    found = plan_uninstall(after, SPACE, GRANTED)
     assert carried_out(after, found.steps) == before
     assert found.notes == ()
-    assert plan_uninstall(before, SPACE, UNSAID).steps == ()
+    assert plan_uninstall(before, SPACE, NOT_SET).steps == ()
 
 
 def _left_behind(found: LiveNode) -> LiveNode:
@@ -75,7 +75,7 @@ def test_only_a_change_of_taints_depends_on_the_version_that_was_read() -> None:
     """kubelet writes to its Node all the time."""
     after = installed()
     tainted, other = (_left_behind(after.nodes[0]), after.nodes[1])
-    steps = plan_uninstall(replace(after, nodes=(tainted, other)), SPACE, GIVEN).steps
+    steps = plan_uninstall(replace(after, nodes=(tainted, other)), SPACE, GRANTED).steps
     versions = {
         step.ref.name: step.body["metadata"].get("resourceVersion")
         for step in steps
@@ -88,14 +88,14 @@ def test_taints_of_others_stay() -> None:
     after = installed()
     other = {"key": "dedicated", "effect": "NoSchedule"}
     nodes = tuple(replace(_left_behind(each), taints=(other, *_left_behind(each).taints)) for each in after.nodes)
-    found = plan_uninstall(replace(after, nodes=nodes), SPACE, GIVEN)
+    found = plan_uninstall(replace(after, nodes=nodes), SPACE, GRANTED)
     assert [each.taints for each in carried_out(replace(after, nodes=nodes), found.steps).nodes] == [(other,), (other,)]
 
 
 def test_agents_go_before_what_they_left_is_cleaned_and_the_journal_last() -> None:
     after = installed()
     after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
-    kinds = [step.ref.kind for step in plan_uninstall(after, SPACE, GIVEN).steps]
+    kinds = [step.ref.kind for step in plan_uninstall(after, SPACE, GRANTED).steps]
     assert kinds[:6] == ["DaemonSet", "DaemonSet", "Node", "Node", "Node", "Node"]
     assert kinds[-1] == "ConfigMap"
 
@@ -104,12 +104,12 @@ def test_labels_of_others_stay() -> None:
     before = seen(node("n1", {COLOCATION_LABEL: "true", OVERSUBSCRIPTION_LABEL: "true"}), node("n2"))
     after = carried_out(before, plan(before).steps)
     after = carried_out(after, label(after).steps)
-    assert carried_out(after, plan_uninstall(after, SPACE, GIVEN).steps).nodes == before.nodes
+    assert carried_out(after, plan_uninstall(after, SPACE, GRANTED).steps).nodes == before.nodes
 
 
 def test_taking_labels_away_needs_the_permission_too() -> None:
     with pytest.raises(ClusterError, match=r"evicts the pods that use oversubscribed resources.*Nothing was changed"):
-        plan_uninstall(installed(), SPACE, UNSAID)
+        plan_uninstall(installed(), SPACE, NOT_SET)
 
 
 def test_denied_the_labels_wait_and_the_journal_with_them() -> None:
@@ -119,7 +119,7 @@ def test_denied_the_labels_wait_and_the_journal_with_them() -> None:
     left = carried_out(after, found.steps)
     assert left.journal is not None
     assert (left.daemon_sets, [each.labels[COLOCATION_LABEL] for each in left.nodes]) == ((), ["true", "true"])
-    assert carried_out(left, plan_uninstall(left, SPACE, GIVEN).steps) == cluster()
+    assert carried_out(left, plan_uninstall(left, SPACE, GRANTED).steps) == cluster()
 
 
 def test_a_run_that_was_cut_off_behind_its_journal_loses_nothing() -> None:
@@ -128,7 +128,7 @@ def test_a_run_that_was_cut_off_behind_its_journal_loses_nothing() -> None:
     cut = carried_out(before, steps[: 1 + [step.ref.name for step in steps].index("volcano-colocation-agent")])
     assert cut.text == THEIRS
     done = carried_out(cut, plan(cut).steps)
-    assert carried_out(done, plan_uninstall(done, SPACE, GIVEN).steps) == before
+    assert carried_out(done, plan_uninstall(done, SPACE, GRANTED).steps) == before
 
 
 def test_what_others_wrote_between_two_runs_is_there_in_the_end() -> None:
@@ -137,14 +137,14 @@ def test_what_others_wrote_between_two_runs_is_there_in_the_end() -> None:
     after = replace(after, config_map=config_map(text))
     assert plan(after).steps == ()
     again = carried_out(after, plan(after, options(watermarks={"cpu_high": 70})).steps)
-    left = carried_out(again, plan_uninstall(again, SPACE, GIVEN).steps)
+    left = carried_out(again, plan_uninstall(again, SPACE, GRANTED).steps)
     assert json.loads(left.text or "") == {**json.loads(THEIRS), "hers": 1}
 
 
 def test_what_others_changed_of_ours_is_told_and_stays() -> None:
     after = carried_out(cluster(), plan(cluster(), options(watermarks={"cpu_high": 70})).steps)
     after = replace(after, config_map=config_map((after.text or "").replace("70", "75")))
-    found = plan_uninstall(after, SPACE, GIVEN)
+    found = plan_uninstall(after, SPACE, GRANTED)
     assert [note.rpartition("; ")[2] for note in found.notes] == ["it stays"]
     assert "75" in (carried_out(after, found.steps).text or "")
 
