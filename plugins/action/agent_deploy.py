@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_deploy, and all of it: the Volcano agent of a cluster, once for all hosts of a play."""
+"""Action of agent_deploy, which runs only on the controller, once for all hosts of a play."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..plugin_utils.kube.permissions import RequiredPermission, require_permissi
 from ..plugin_utils.node.transport import Node
 
 PlanWithPermissions = tuple[AgentPlan, tuple[RequiredPermission, ...]]
-"""A plan, and what the role's later tasks need beside it."""
+"""A plan, and the permissions that later tasks of the role need."""
 
 
 class ActionModule(AgentAction):
@@ -51,7 +51,7 @@ class ActionModule(AgentAction):
     def _desired(
         self, arguments: Mapping[str, Any]
     ) -> tuple[DeployOptions, Sequence[AgentHost], Sequence[Pool], HelmValues]:
-        """What the hosts alone tell; no API server is asked."""
+        """The options, and what follows from the hosts alone, without the API server."""
         options = parse_deploy_options(arguments, self.groups())
         hosts = self.agent_hosts(arguments["nodes"], options.cni_config)
         pools = make_pools(hosts, options.pools, options.features, options.release)
@@ -86,6 +86,6 @@ class ActionModule(AgentAction):
         state = cluster.read_state()
         hosts_by_node(identities, state.nodes)
         labels = plan_permissions(plan_label_removal(state, permission).steps)
-        # Agents that lose the labels are watched while they clean up.
+        # The role waits while agents without labels clean up, and lists their pods.
         watched = proof_permissions(arguments["namespace"]) if labels else ()
         return plan_uninstall(state, arguments["namespace"], permission), (*labels, *watched)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_smoke_test, and all of it: short-lived offline pods, and what to read of them."""
+"""Action of agent_smoke_test, which runs only on the controller: create and delete pods, and say what to verify."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ActionModule(AgentAction):
         pods = cluster.pods(SMOKE_TEST_NAME)
         steps = tuple(start_changes(tests, pods, arguments["namespace"]))
         if steps:
-            # A pod that could be made and not be deleted would stay.
+            # Without permission to delete, a created pod would remain.
             require_permissions(cluster.client, proof_permissions(arguments["namespace"], smoke_test=True))
         cluster.apply(steps)
         return {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_verify, and all of it: whether the agent works on its Nodes."""
+"""Action of agent_verify, which runs only on the controller: verify that the agent works on its Nodes."""
 
 from __future__ import annotations
 

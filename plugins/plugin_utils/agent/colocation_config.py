@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The agent's ConfigMap with the settings of the collection, and the journal of what was there before.
+"""The agent's ConfigMap with the settings of the collection, and the journal of its previous content.
 
-Other clients write the ConfigMap too: their keys and the order of keys stay. It is JSON, so there are no comments to
-keep. The journal is a ConfigMap of its own in the agent's namespace, written before what it records; it has the labels
-of the Nodes as well.
+Other clients write the ConfigMap too: their keys and the order of keys do not change. The text is JSON, so it has no
+comments to preserve. The journal is a separate ConfigMap in the agent's namespace. It is written before the changes
+that it records, and also records the labels of Nodes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .owned_objects import CONFIG_KEY, CONFIG_MAP, OWNER, OWNER_LABEL, POOL_LABE
 
 LOCATION = f"ConfigMap {CONFIG_MAP}, key {CONFIG_KEY}"
 UNSET: Any = type("Absent", (), {"__repr__": lambda self: "unset"})()
-"""The value of a key that is not there, which is not null."""
+"""The value of a missing key, as opposed to null."""
 
 
 @dataclass(frozen=True)
 class PreservedField:
-    """One of our values below globalConfig: what was there before the first of our runs, and what we wrote."""
+    """A managed value below globalConfig: the value before the first run of the collection, and the one it wrote."""
 
     path: ConfigPath
     before: Any
@@ -37,16 +37,19 @@ class PreservedField:
 
 @dataclass(frozen=True)
 class DesiredConfig:
-    """``common`` goes below globalConfig, ``pools`` into nodesConfig; entries of ours not in ``alive`` go."""
+    """``common`` is for globalConfig, ``pools`` for nodesConfig.
+
+    Managed entries of other pools are removed, except those in ``other_pools``, which are in use by other Nodes.
+    """
 
     common: ConfigValues
     pools: Mapping[str, ConfigValues]
-    alive: frozenset[str]
+    other_pools: frozenset[str]
 
 
 @dataclass(frozen=True)
 class MergedConfig:
-    """``text`` is the old one where it says what is wanted. ``foreign``: ours that others changed since."""
+    """``text`` is unchanged if it has the desired content. ``foreign``: managed values that another client changed."""
 
     text: str
     document: Mapping[str, Any]
@@ -55,7 +58,7 @@ class MergedConfig:
 
 
 def parse_config(text: str | None) -> dict[str, Any]:
-    """The document; ClusterError with the line for what is none."""
+    """The document; ClusterError with the line if the text is not valid."""
     if text is None or not text.strip():
         return {}
     try:
@@ -63,10 +66,10 @@ def parse_config(text: str | None) -> dict[str, Any]:
     except ValueError as error:
         raise ClusterError(
             f"{LOCATION} cannot be read: {error}",
-            "Nothing was changed. The agent cannot read it either: put it right first.",
+            "Nothing was changed. The agent cannot read it either: correct it first.",
         ) from error
     if not isinstance(document, dict):
-        raise ClusterError(f"{LOCATION} is no JSON object", "Nothing was changed. Look at who wrote it.")
+        raise ClusterError(f"{LOCATION} is not a JSON object", "Nothing was changed. Find out which client wrote it.")
     return document
 
 
@@ -74,12 +77,12 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     table = dict(pairs)
     if len(table) != len(pairs):
         names = [name for name, _value in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+        raise ValueError(f"duplicate key {next(name for name in names if names.count(name) > 1)!r}")
     return table
 
 
 def pool_of(entry: Mapping[str, Any]) -> str | None:
-    """The pool of an entry that we wrote; None for one of others."""
+    """The pool of a managed entry of nodesConfig; None for an entry of another client."""
     selector = entry.get("selector")
     if not isinstance(selector, Mapping) or set(selector) != {"matchLabels"}:
         return None
@@ -88,11 +91,13 @@ def pool_of(entry: Mapping[str, Any]) -> str | None:
 
 
 def merge_config(text: str | None, desired: DesiredConfig, preserved: Sequence[PreservedField]) -> MergedConfig:
-    """The ConfigMap's text with what is wanted, and what to remember of it."""
+    """The ConfigMap's text with the desired values, and the previous values for the journal."""
     document = parse_config(text)
     common = document.setdefault(GLOBAL_CONFIG, {}) if isinstance(document.get(GLOBAL_CONFIG, {}), dict) else None
     if common is None:
-        raise ClusterError(f"{LOCATION}: {GLOBAL_CONFIG} is no object", "Nothing was changed. Look at who wrote it.")
+        raise ClusterError(
+            f"{LOCATION}: {GLOBAL_CONFIG} is not an object", "Nothing was changed. Find out which client wrote it."
+        )
     obsolete = [setting for setting in preserved if setting.path not in desired.common]
     foreign = _restore_values(common, obsolete)
     known = {entry.path: entry for entry in preserved}
@@ -101,22 +106,24 @@ def merge_config(text: str | None, desired: DesiredConfig, preserved: Sequence[P
         before = known[path].before if path in known else _get(common, path)
         _set(common, path, value)
         now.append(PreservedField(path, before, value))
-    _entries(document, desired)
+    _merge_entries(document, desired)
     return MergedConfig(_render_config(text, document), document, tuple(now), foreign)
 
 
-def _entries(document: dict[str, Any], desired: DesiredConfig) -> None:
-    """nodesConfig with ours: each stays in its place, new ones come last, those of pools that are gone go."""
+def _merge_entries(document: dict[str, Any], desired: DesiredConfig) -> None:
+    """Update managed entries of nodesConfig in place, append new ones, and remove those of pools without Nodes."""
     current = document.get(NODE_CONFIGS) or []
     if not isinstance(current, list):
-        raise ClusterError(f"{LOCATION}: {NODE_CONFIGS} is no list", "Nothing was changed. Look at who wrote it.")
+        raise ClusterError(
+            f"{LOCATION}: {NODE_CONFIGS} is not a list", "Nothing was changed. Find out which client wrote it."
+        )
     entries, configured = [], set()
     for entry in current:
         pool = pool_of(entry) if isinstance(entry, Mapping) else None
         if pool in desired.pools:
             configured.add(pool)
             entries.append(_entry(str(pool), desired.pools[str(pool)]))
-        elif pool is None or pool in desired.alive:
+        elif pool is None or pool in desired.other_pools:
             entries.append(entry)
     entries += [_entry(pool, leaves) for pool, leaves in desired.pools.items() if pool not in configured]
     if entries or NODE_CONFIGS in document:
@@ -133,9 +140,10 @@ def _entry(pool: str, leaves: ConfigValues) -> dict[str, Any]:
 def restore_config(
     text: str, original: str | None, committed: str, preserved: Sequence[PreservedField]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """(the text without ours, values of ours that others changed since); None where the key was not there.
+    """(the text without managed values, managed values that another client changed); None if the key did not exist.
 
-    ``original`` is what ``committed`` was made of. It comes back byte for byte if nobody else wrote since.
+    ``committed`` is the text that the collection wrote over ``original``. If ``text`` is still ``committed``,
+    ``original`` is restored byte for byte.
     """
     if text == committed:
         return original, ()
@@ -158,7 +166,7 @@ def restore_config(
 
 
 def _restore_values(common: dict[str, Any], preserved: Iterable[PreservedField]) -> tuple[str, ...]:
-    """Each of ours as it was before; what somebody else has changed since stays and is told."""
+    """Restore previous values in place; report managed values that another client changed, which are not restored."""
     foreign = []
     for entry in preserved:
         now = _get(common, entry.path)
@@ -173,7 +181,7 @@ def _restore_values(common: dict[str, Any], preserved: Iterable[PreservedField])
 
 
 def _same(one: Any, other: Any) -> bool:
-    """True is not 1 here."""
+    """Whether two values are equal and of the same type: True is not 1."""
     return type(one) is type(other) and bool(one == other)
 
 
@@ -187,7 +195,7 @@ def _get(table: Mapping[str, Any], path: ConfigPath) -> Any:
 
 
 def _set(table: dict[str, Any], path: ConfigPath, value: Any) -> None:
-    """Set or, for ABSENT, take away, together with a section that holds nothing else then."""
+    """Set a value; for UNSET, delete it, and its section if that becomes empty."""
     for key in path[:-1]:
         below = table.get(key)
         if value is UNSET and not isinstance(below, dict):
@@ -215,9 +223,9 @@ JOURNAL_NAME, JOURNAL_KEY = "volcano-colocation-agent", "agent.json"
 
 @dataclass(frozen=True)
 class AgentJournal:
-    """``original`` is the text that ``committed`` was made of, over all runs; None where there was none.
+    """``original`` is the text before the first run, and ``committed`` the text of the last one; None if missing.
 
-    ``labels``: by Node and label the value before ours, None where it had none.
+    ``existed``: whether the ConfigMap existed. ``labels``: previous values by Node and label, None if it was not set.
     """
 
     existed: bool = False
@@ -228,7 +236,7 @@ class AgentJournal:
 
 
 def parse_journal(config_map: Mapping[str, Any] | None) -> AgentJournal | None:
-    """The journal of a ConfigMap; ClusterError for one that is not ours."""
+    """The journal in a ConfigMap; ClusterError for a ConfigMap that is not managed."""
     return parse_record(ConfigMap.of(config_map), JOURNAL_KEY, _parse_document)
 
 
@@ -245,7 +253,7 @@ def _parse_document(document: Mapping[str, Any]) -> AgentJournal:
 
 
 def render_journal(journal: AgentJournal, namespace: str) -> dict[str, Any]:
-    """The ConfigMap."""
+    """The ConfigMap of a journal."""
     document = {
         "existed": journal.existed,
         "original": journal.original,
@@ -264,7 +272,7 @@ def render_journal(journal: AgentJournal, namespace: str) -> dict[str, Any]:
 def change_journal(
     known: AgentJournal | None, version: str | None, journal: AgentJournal, namespace: str
 ) -> Iterator[ObjectChange]:
-    """From the journal that was read, of ``version``, to another one. Two runs at once must not lose each other's."""
+    """Replace the ``known`` journal; ``version`` prevents that simultaneous runs overwrite each other's records."""
     sent = render_journal(journal, namespace)
     if known is None:
         yield create_object(sent)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The images in an archive and their names: an OCI layout or a ``docker save``, read as containerd reads it.
+"""The images in an archive and their names: an OCI layout or a ``docker save``, interpreted as containerd does.
 
-Names are compared as runtimes keep them, with registry and tag (distribution/reference normalize.go). Source:
+Names are compared in the form that runtimes use, with registry and tag (distribution/reference normalize.go). Source:
 containerd core/images/archive/importer.go, client/import.go imageName, core/images/archive/reference.go.
 """
 
@@ -28,34 +28,34 @@ _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 
 
 def normalize_image(name: str) -> str:
-    """``docker.io/library/a:latest`` for ``a``; ProfileError for a name with a digest, or that is none."""
+    """``docker.io/library/a:latest`` for ``a``; ProfileError for a name with a digest, or a name that is not valid."""
     if "@" in name:
         raise ProfileError(
             IMAGE_VARIABLE,
-            f"{name!r} has a digest, and an image from an archive is known to the runtime by its tag only; write"
-            " registry/name:tag, and the digest into colocation_agent_image_digest",
+            f"{name!r} has a digest, and the runtime knows an image from an archive only by its tag; set it to"
+            " registry/name:tag, and colocation_agent_image_digest to the digest",
         )
     normalized = _full_name(name)
     if normalized is None:
         raise ProfileError(
-            IMAGE_VARIABLE, f"{name!r} is no name of an image such as docker.io/volcanosh/vc-agent:v1.14.0"
+            IMAGE_VARIABLE, f"{name!r} is not an image name such as docker.io/volcanosh/vc-agent:v1.14.0"
         )
     return normalized
 
 
 def is_same_image(name: str, desired: str) -> bool:
-    """Whether a name, which may lack registry and tag, is that of ``wanted``, which has both."""
+    """Whether a name, which may lack registry and tag, means ``desired``, which has both."""
     return _full_name(name) == desired
 
 
 def repository_of(name: str) -> str:
-    """Of a normalized name, what stands before the tag."""
+    """The repository of a normalized name, which is all before the tag."""
     return name.rpartition(":")[0]
 
 
 def _full_name(name: str) -> str | None:
     first, slash, path_and_tag = name.partition("/")
-    # splitDockerDomain: a first part without . and : is a folder of Docker Hub, unless it is localhost or has capitals.
+    # splitDockerDomain: a first part without . and : is a path on Docker Hub, unless it is localhost or has capitals.
     if not slash or (not {".", ":"} & set(first) and first != "localhost" and first == first.lower()):
         first, path_and_tag = DEFAULT_DOMAIN, name
     first = DEFAULT_DOMAIN if first == _OLD_DOMAIN else first
@@ -72,16 +72,16 @@ ARCHIVE_VARIABLE, DIGEST_VARIABLE = "colocation_agent_image_archive", "colocatio
 NAME_ANNOTATION, TAG_ANNOTATION = "io.containerd.image.name", "org.opencontainers.image.ref.name"
 OCI_LAYOUT, OCI_INDEX, DOCKER_MANIFEST = "oci-layout", "index.json", "manifest.json"
 MAX_DEPTH = 4
-"""Of indexes in indexes that are looked into."""
+"""The number of nested indexes that are read."""
 MAX_MANIFESTS = 1024
 LINUX = "linux"
 
 
 @dataclass(frozen=True)
 class ArchivedImage:
-    """An image of one platform. ``id`` is the digest of its configuration, which the CRI takes for its id.
+    """An image of one platform. ``id`` is the digest of its configuration, which is the image's id in the CRI.
 
-    ``digests``: those of the index, the manifest and the configuration, as far as the archive has them.
+    ``digests``: of the index, the manifest and the configuration, if the archive has them.
     """
 
     architecture: str
@@ -94,7 +94,7 @@ class ArchivedImage:
 
 @dataclass(frozen=True)
 class Archive:
-    """The image that was wanted in an archive, one ArchivedImage for each architecture."""
+    """The requested image in an archive, with one ArchivedImage for each architecture."""
 
     path: str
     sha256: str
@@ -103,7 +103,7 @@ class Archive:
     images: tuple[ArchivedImage, ...]
 
     def to_result(self) -> dict[str, Any]:
-        """As the module gives it back, and agent_image takes it."""
+        """The module's return value, and the input of agent_image."""
         return {
             "path": self.path,
             "sha256": self.sha256,
@@ -120,13 +120,13 @@ class _NamedImage:
 
 
 def load_archive(stream: BinaryIO, path: str, image: str, digest: str) -> Archive:
-    """The archive at ``path``; ProfileError where it is none, or not of this image, or not of this digest."""
+    """The archive at ``path``; ProfileError if it is not an archive, or lacks the image, or has another digest."""
     desired = normalize_image(image)
     try:
         entries = load_entries(stream)
         named = tuple(_oci_images(entries, desired) if OCI_LAYOUT in entries.digests else _docker_images(entries))
     except BadArchive as error:
-        raise ProfileError(ARCHIVE_VARIABLE, f"{path}: {error}. Nothing was changed. Save the image anew") from error
+        raise ProfileError(ARCHIVE_VARIABLE, f"{path}: {error}. Nothing was changed. Save the image again") from error
     images = tuple(entry.image for entry in named if entry.name == desired)
     if not images:
         raise ProfileError(ARCHIVE_VARIABLE, _missing_image_message(path, desired, named))
@@ -135,8 +135,8 @@ def load_archive(stream: BinaryIO, path: str, image: str, digest: str) -> Archiv
         has = ", ".join(dict.fromkeys(value for candidate in images for value in candidate.digests))
         raise ProfileError(
             DIGEST_VARIABLE,
-            f"{path} holds {desired} with other digests than {digest}: {has}. Nothing was changed. Fetch the archive"
-            f" anew, or put {DIGEST_VARIABLE} right",
+            f"{path} contains {desired} with other digests than {digest}: {has}. Nothing was changed. Download the"
+            f" archive again, or correct {DIGEST_VARIABLE}",
         )
     return Archive(path, entries.sha256, entries.size, desired, fitting)
 
@@ -144,12 +144,10 @@ def load_archive(stream: BinaryIO, path: str, image: str, digest: str) -> Archiv
 def _missing_image_message(path: str, desired: str, named: tuple[_NamedImage, ...]) -> str:
     names = ", ".join(sorted({image.name or "one without a name" for image in named})) or "none"
     short = next((image.name for image in named if image.name and is_same_image(image.name, desired)), "")
-    remedy = f"Save it under its whole name, such as: skopeo copy docker://{desired} oci-archive:FILE:{desired}"
+    remedy = f"Save the image with its full name, such as: skopeo copy docker://{desired} oci-archive:FILE:{desired}"
     if short:
-        remedy = f"{short} would be stored under that name, where kubelet does not look. {remedy}"
-    return (
-        f"{path} does not hold {desired} ({IMAGE_VARIABLE}); the images in it: {names}. Nothing was changed. {remedy}"
-    )
+        remedy = f"{short} would be imported with that name, which kubelet does not use. {remedy}"
+    return f"{path} does not contain {desired} ({IMAGE_VARIABLE}); its images: {names}. Nothing was changed. {remedy}"
 
 
 def _oci_images(entries: Entries, desired: str) -> Iterator[_NamedImage]:
@@ -158,13 +156,13 @@ def _oci_images(entries: Entries, desired: str) -> Iterator[_NamedImage]:
         annotations = entry.get("annotations") if isinstance(entry, dict) else None
         name = _image_name(annotations if isinstance(annotations, dict) else {}, desired)
         place = f"{OCI_INDEX}: manifests[{number}]"
-        # Others may lack blobs that nobody needs.
+        # Other images may lack blobs; they are not imported.
         images = _platforms(entries, entry, place) if name == desired else [ArchivedImage("", "", ())]
         yield from (_NamedImage(name, image) for image in images)
 
 
 def _image_name(annotations: Mapping[str, Any], desired: str) -> str:
-    """imageName with ``--base-name``: a bare tag is taken for one of the repository that is wanted."""
+    """As imageName with ``--base-name``: a tag without a name is a tag of the desired repository."""
     full = annotations.get(NAME_ANNOTATION)
     if full:
         return str(full)
@@ -173,16 +171,16 @@ def _image_name(annotations: Mapping[str, Any], desired: str) -> str:
 
 
 def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
-    """The images of a descriptor that are for Linux and wholly there."""
+    """The complete images for Linux of a descriptor."""
     top = _digest(entry, place)
     if top not in entries.documents:
-        raise BadArchive(f"{place} names {top}, and no such blob is in it")
+        raise BadArchive(f"{place} refers to {top}, and the archive has no such blob")
     images: list[ArchivedImage] = []
     pending: list[tuple[str, tuple[str, ...]]] = [(top, ())]
     visited: set[str] = set()
     while pending:
         digest, above = pending.pop()
-        # Tools leave the manifests of platforms out that they did not fetch.
+        # Tools omit the manifests of platforms that they did not download.
         if digest in visited or digest not in entries.documents:
             continue
         visited.add(digest)
@@ -193,7 +191,7 @@ def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
             members = _list(document, "manifests", digest)
             pending += [(_digest(member, f"{digest}: manifests"), (*above, digest)) for member in members]
     if not images:
-        raise BadArchive(f"{place}: of {top} it does not hold any image for Linux wholly")
+        raise BadArchive(f"{place}: the archive does not contain a complete image for Linux of {top}")
     return images
 
 
@@ -204,27 +202,27 @@ def _image(
     layers = [_digest(layer, f"{digest}: layers") for layer in _list(manifest, "layers", digest)]
     missing = next((blob for blob in (config, *layers) if blob not in entries.sizes), None)
     if missing and not above:
-        raise BadArchive(f"{digest} names {missing}, and no such blob is in it")
+        raise BadArchive(f"{digest} refers to {missing}, and the archive has no such blob")
     platform = None if missing else _platform(entries, config)
     if platform is not None:
         yield replace(platform, digests=(*above, digest, config))
 
 
 def _docker_images(entries: Entries) -> Iterator[_NamedImage]:
-    """``docker save`` before 25, ``podman save``: names are normalized there, and containerd makes the manifest."""
+    """Images of ``docker save`` before 25 and ``podman save``: containerd normalizes names and creates the manifest."""
     text = entries.document(DOCKER_MANIFEST)
     if text is None:
-        raise BadArchive(f"it has neither {OCI_LAYOUT} nor {DOCKER_MANIFEST}, so that it is no archive of images")
+        raise BadArchive(f"it is not an archive of images, since it has neither {OCI_LAYOUT} nor {DOCKER_MANIFEST}")
     manifest = _parsed(text, DOCKER_MANIFEST)
     if not isinstance(manifest, list) or len(manifest) > MAX_MANIFESTS:
-        raise BadArchive(f"{DOCKER_MANIFEST} is no list of images")
+        raise BadArchive(f"{DOCKER_MANIFEST} is not a list of images")
     for number, entry in enumerate(manifest):
         place = f"{DOCKER_MANIFEST}[{number}]"
         if not isinstance(entry, dict):
-            raise BadArchive(f"{place} is no image")
+            raise BadArchive(f"{place} is not an image")
         config = entries.digests.get(str(entry.get("Config")))
         if config is None:
-            raise BadArchive(f"{place}: the configuration {str(entry.get('Config'))[:80]!r} is not in it")
+            raise BadArchive(f"{place}: the archive has no configuration {str(entry.get('Config'))[:80]!r}")
         platform = _platform(entries, config)
         tags = entry.get("RepoTags") or [""]
         if platform is not None and isinstance(tags, list):
@@ -239,7 +237,7 @@ def _normalize_tag(tag: str) -> str:
 
 
 def _platform(entries: Entries, config: str) -> ArchivedImage | None:
-    """Of an image for Linux; None for another system, and for what is no image, such as an attestation."""
+    """The platform of an image for Linux; None for other systems, and for other content such as an attestation."""
     text = entries.documents.get(config)
     document = _parsed(text, config) if text is not None else None
     if not isinstance(document, dict) or document.get("os") != LINUX:
@@ -250,23 +248,23 @@ def _platform(entries: Entries, config: str) -> ArchivedImage | None:
 def _digest(entry: Any, place: str) -> str:
     digest = entry.get("digest") if isinstance(entry, dict) else None
     if not isinstance(digest, str) or not digest.startswith("sha256:"):
-        raise BadArchive(f"{place} has no digest of kind sha256")
+        raise BadArchive(f"{place} has no sha256 digest")
     return digest
 
 
 def _list(document: Mapping[str, Any], key: str, place: str) -> list[Any]:
     value = document.get(key)
     if not isinstance(value, list) or len(value) > MAX_MANIFESTS:
-        raise BadArchive(f"{place}: {key} is no list of at most {MAX_MANIFESTS}")
+        raise BadArchive(f"{place}: {key} is not a list of at most {MAX_MANIFESTS} elements")
     return value
 
 
 def _json(text: bytes | None, place: str) -> dict[str, Any]:
     if text is None:
-        raise BadArchive(f"{place} is not in it")
+        raise BadArchive(f"the archive has no {place}")
     document = _parsed(text, place)
     if not isinstance(document, dict):
-        raise BadArchive(f"{place} is no JSON object")
+        raise BadArchive(f"{place} is not a JSON object")
     return document
 
 
@@ -274,4 +272,4 @@ def _parsed(text: bytes, place: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadArchive(f"{place} is no JSON ({error})") from error
+        raise BadArchive(f"{place} is not valid JSON ({error})") from error

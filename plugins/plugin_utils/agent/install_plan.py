@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan that installs the agent in its pools: changes of objects, refusals, and the result of agent_deploy."""
+"""The plan that deploys the agent to its pools: changes of objects, refusals, and the result of agent_deploy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def plan_install(
     state: AgentState,
     permission: LabelPermission,
 ) -> AgentPlan:
-    """The plan; ``owners`` are hosts by the name of their Node. ClusterError for what must not be done."""
+    """The plan; ``owners`` are hosts by the name of their Node. ClusterError if the agent must not be deployed."""
     node_pools = pools_by_node(pools, owners)
     _refuse_other_agents(state, node_pools)
     _refuse_missing_crd(options, state)
@@ -83,38 +83,38 @@ def plan_install(
 
 
 def pools_by_node(pools: Sequence[Pool], owners: Mapping[str, str]) -> dict[str, str]:
-    """The pool's name by that of the Node."""
+    """Names of pools by the name of the Node."""
     by_host = {host: pool.name for pool in pools for host in pool.hosts}
     return {node: by_host[host] for node, host in owners.items() if host in by_host}
 
 
 def _refuse_other_agents(state: AgentState, node_pools: Mapping[str, str]) -> None:
-    """Two agents for QoS on one node undo each other; two of Volcano's also want one port."""
+    """Two QoS agents on one node undo each other's changes; two of Volcano's agents also use the same port."""
     conflicts = []
     for daemon_set in state.daemon_sets:
         spec = daemon_set["spec"]["template"]["spec"]
         images = {part["image"].partition("@")[0].rpartition("/")[2].partition(":")[0] for part in spec["containers"]}
-        chosen = spec.get("nodeSelector") or {}
-        hit = [
+        selector = spec.get("nodeSelector") or {}
+        matches = [
             node.name
             for node in state.nodes
-            if node.name in node_pools and all(node.labels.get(key) == value for key, value in chosen.items())
+            if node.name in node_pools and all(node.labels.get(key) == value for key, value in selector.items())
         ]
-        if not is_managed(daemon_set) and hit and images & set(AGENT_IMAGES):
+        if not is_managed(daemon_set) and matches and images & set(AGENT_IMAGES):
             conflicts.append(f"{Ref.of(daemon_set).place} ({', '.join(sorted(images & set(AGENT_IMAGES)))})")
     if conflicts:
         raise ClusterError(
-            f"Another agent is meant for the same nodes: {', '.join(conflicts)}",
-            f"{UNCHANGED} Take it away first; upstream's chart has custom.colocation_enable: false for that.",
+            f"Another agent is deployed to the same nodes: {', '.join(conflicts)}",
+            f"{UNCHANGED} Remove it first; with upstream's chart, set custom.colocation_enable: false.",
         )
 
 
 def _refuse_missing_crd(options: DeployOptions, state: AgentState) -> None:
     if options.memory_qos and state.configurations is None:
         raise ClusterError(
-            f"colocation_agent_memory_qos asks for {CONFIG_KIND} objects, and the cluster has no CRD"
+            f"colocation_agent_memory_qos needs {CONFIG_KIND} objects, and the cluster has no CRD"
             f" colocationconfigurations.{CONFIG_API.partition('/')[0]}",
-            f"{UNCHANGED} Install Volcano 1.14 or newer, which brings it, or leave the variable empty.",
+            f"{UNCHANGED} Install Volcano 1.14 or newer, which includes the CRD, or leave the variable empty.",
         )
 
 
@@ -127,22 +127,22 @@ def _merged_config(
     }
     desired = DesiredConfig(options.common, entries, frozenset(elsewhere))
     merged = merge_config(state.text, desired, state.journal.preserved if state.journal else ())
-    wrong = find_problems(merged.document)
-    if wrong:
+    problems = find_problems(merged.document)
+    if problems:
         raise ClusterError(
-            f"{LOCATION} would be one that the agent does not take: {'; '.join(wrong)}",
-            f"{UNCHANGED} Put the variables right, or what others have written there.",
+            f"The agent would refuse the new {LOCATION}: {'; '.join(problems)}",
+            f"{UNCHANGED} Correct the variables, or the values that other clients wrote there.",
         )
     managed = [pool_of(entry) is not None for entry in merged.document.get(NODE_CONFIGS) or ()]
     labels = {
         node.name: {**node.labels, POOL_LABEL: node_pools[node.name]} for node in state.nodes if node.name in node_pools
     }
-    doubled = shadowed_nodes(merged.document, managed, labels)
-    if doubled:
+    shadows = shadowed_nodes(merged.document, managed, labels)
+    if shadows:
         raise ClusterError(
-            f"{LOCATION}: entries of somebody else are for nodes of our pools, and the agent takes one entry only, the"
-            f" last that matches: {'; '.join(doubled)}",
-            f"{UNCHANGED} Move what they say into colocation_agent_pools, or narrow their selectors.",
+            f"{LOCATION}: entries of other clients match nodes of the managed pools, and the agent uses only the last"
+            f" entry that matches: {'; '.join(shadows)}",
+            f"{UNCHANGED} Move their settings into colocation_agent_pools, or narrow their selectors.",
         )
     return merged
 
@@ -156,7 +156,8 @@ def _next_journal(state: AgentState, config: MergedConfig) -> AgentJournal:
         return known
     original = known.original
     if state.text != known.committed:
-        # Others wrote since, or the last run was cut off before it wrote: theirs is what stands there without ours.
+        # Another client wrote since, or the last run was interrupted before it wrote. The text without managed values
+        # is the new original.
         original, _foreign = restore_config(state.text, known.original, known.committed, known.preserved)
     return replace(known, original=original, committed=config.text, preserved=config.preserved)
 
@@ -167,7 +168,7 @@ def _namespace_changes(options: DeployOptions, state: AgentState) -> Iterator[Ob
 
 
 def _pool_labels(state: AgentState, node_pools: Mapping[str, str]) -> Iterator[ObjectChange]:
-    """Before the configuration: only with that the agent looks anew at which labels its Node has."""
+    """Changes before that of the configuration: the agent reads its Node's labels again only with the latter."""
     for node in state.nodes:
         pool = node_pools.get(node.name)
         if pool and node.labels.get(POOL_LABEL) != pool:
@@ -197,8 +198,8 @@ def _managed_changes(state: AgentState, desired: Sequence[Object]) -> Iterator[O
         live = state.objects.get(Ref.of(manifest))
         if live is not None and not is_managed(live):
             raise ClusterError(
-                f"{Ref.of(manifest).place} is there and was not made by the collection",
-                f"{UNCHANGED} Look at who made it, and take it away or give it the label {OWNER_LABEL}: {OWNER}.",
+                f"{Ref.of(manifest).place} exists and was not created by the collection",
+                f"{UNCHANGED} Find out who created it, then delete it or add the label {OWNER_LABEL}: {OWNER}.",
             )
         step = create_or_update(live, manifest)
         if step:
@@ -208,12 +209,12 @@ def _managed_changes(state: AgentState, desired: Sequence[Object]) -> Iterator[O
 def _stale_daemon_sets(
     state: AgentState, pools: Sequence[Pool], node_pools: Mapping[str, str]
 ) -> Iterator[ObjectChange]:
-    """DaemonSets of pools that have no Node any more."""
-    alive = {node.labels.get(POOL_LABEL) for node in state.nodes if node.name not in node_pools} | {
+    """Delete DaemonSets of pools that no longer have Nodes."""
+    used = {node.labels.get(POOL_LABEL) for node in state.nodes if node.name not in node_pools} | {
         pool.name for pool in pools
     }
     for daemon_set in state.daemon_sets:
-        if is_managed(daemon_set) and (daemon_set["metadata"].get("labels") or {}).get(POOL_LABEL) not in alive:
+        if is_managed(daemon_set) and (daemon_set["metadata"].get("labels") or {}).get(POOL_LABEL) not in used:
             yield delete_object(daemon_set)
 
 
@@ -228,16 +229,16 @@ def _configurations(options: DeployOptions, state: AgentState) -> Iterator[Objec
 
 def _notes(options: DeployOptions, pools: Sequence[Pool], config: MergedConfig) -> Iterator[str]:
     for value in config.foreign:
-        yield f"{LOCATION}: {value}; it stays"
+        yield f"{LOCATION}: {value}; it is not changed"
     v2 = [pool.name for pool in pools if Feature.MEMORY_QOS_V2 in pool.kind.features]
     if v2 and not options.memory_qos:
         yield (
-            f"MemoryQoSV2 is on in {', '.join(v2)} and does nothing until a pod matches a {CONFIG_KIND}:"
+            f"MemoryQoSV2 is enabled in {', '.join(v2)} and has no effect until a pod matches a {CONFIG_KIND}:"
             " colocation_agent_memory_qos is empty"
         )
     for pool in pools:
         if options.memory_qos and Feature.MEMORY_QOS_V2 not in pool.kind.features:
-            yield f"{pool.name}: colocation_agent_memory_qos does nothing there, since MemoryQoSV2 is off"
+            yield f"{pool.name}: colocation_agent_memory_qos has no effect, since MemoryQoSV2 is disabled"
 
 
 def plan_result(plan: AgentPlan, pools: Sequence[Pool], helm: HelmValues) -> dict[str, Any]:
@@ -254,7 +255,7 @@ def plan_result(plan: AgentPlan, pools: Sequence[Pool], helm: HelmValues) -> dic
 
 
 def render_pool(pool: Pool) -> dict[str, Any]:
-    """A pool with what its agent is told, and why it does without a feature."""
+    """A pool with its agent's settings, and its unsupported features with reasons."""
     kind = pool.kind
     return {
         "name": pool.name,

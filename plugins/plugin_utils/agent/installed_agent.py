@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster has of the Volcano agent: Nodes, objects and journal, and the permissions to read and change them."""
+"""The current state of the Volcano agent in a cluster, and the permissions to read and change it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .owned_objects import AGENT_NAME, APP_LABEL, BATCH_CPU, BATCH_MEMORY, CONFI
 
 @dataclass(frozen=True)
 class LiveNode:
-    """A Node; ``identity`` tells which machine it is.
+    """A Node; ``identity`` shows which machine it is.
 
-    ``reported`` are the agent's resources that pods can have of it, ``listed`` those of its status, capacity included.
+    ``reported`` are the allocatable amounts of the agent's resources; ``listed`` includes those of the capacity.
     """
 
     identity: ClusterNode
@@ -43,7 +43,7 @@ class LiveNode:
 
 @dataclass(frozen=True)
 class AgentState:
-    """``objects`` are those that we make, as far as they are there; ``configurations`` is None without their CRD."""
+    """``objects`` are the existing ones of those the collection creates; ``configurations`` is None without the CRD."""
 
     nodes: tuple[LiveNode, ...]
     objects: Mapping[Ref, Object]
@@ -56,7 +56,7 @@ class AgentState:
 
     @property
     def text(self) -> str | None:
-        """The agent's configuration; None where it has none."""
+        """The agent's configuration; None if it is missing."""
         config = ((self.config_map or {}).get("data") or {}).get(CONFIG_KEY)
         return None if config is None else str(config)
 
@@ -85,24 +85,24 @@ def config_map_ref(namespace: str) -> Ref:
 
 
 def is_managed(live: Object | None) -> bool:
-    """Whether the collection made the object."""
+    """Whether the collection created the object."""
     labels = ((live or {}).get("metadata") or {}).get("labels") or {}
     return bool(labels.get(OWNER_LABEL) == OWNER)
 
 
 TERMINATION_WAIT = WaitOptions(180)
-"""For the pods of a DaemonSet to end."""
+"""Seconds to wait until the pods of a deleted DaemonSet have ended."""
 
 
 @dataclass(frozen=True)
 class AgentCluster:
-    """One cluster, and the namespace of the agent in it."""
+    """A cluster, and the agent's namespace."""
 
     client: Client
     namespace: str = "volcano-system"
 
     def read_state(self) -> AgentState:
-        """All that a plan of objects needs."""
+        """The state that plans of objects need."""
         nodes = self.read_node_state()
         sets = self.client.list_all("apps/v1", "DaemonSet")
         return replace(
@@ -115,7 +115,7 @@ class AgentCluster:
         )
 
     def read_node_state(self) -> AgentState:
-        """The Nodes and the journal: all that labels need."""
+        """The Nodes and the journal, which plans of labels need."""
         nodes = self.nodes()
         config_map = self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
         version = config_map["metadata"]["resourceVersion"] if config_map else None
@@ -125,13 +125,13 @@ class AgentCluster:
         return tuple(parse_live_node(node, parse_node(node)) for node in self.client.list_all("v1", "Node"))
 
     def daemon_sets(self) -> tuple[Object, ...]:
-        """Those of the agent in its namespace."""
+        """The agent's DaemonSets in its namespace."""
         return self.client.list_all(
             "apps/v1", "DaemonSet", namespace=self.namespace, labels=f"{APP_LABEL}={AGENT_NAME}"
         )
 
     def pods(self, app: str = AGENT_NAME) -> tuple[Object, ...]:
-        """The agent's pods, or others of ours beside them."""
+        """The pods with this app label in the agent's namespace."""
         return self.client.list_all("v1", "Pod", namespace=self.namespace, labels=f"{APP_LABEL}={app}")
 
     def _access(self) -> Iterator[Object]:
@@ -144,15 +144,17 @@ class AgentCluster:
         return self.client.find(Ref("v1", "Namespace", self.namespace)) is not None
 
     def apply(self, steps: Sequence[ObjectChange]) -> None:
-        """Apply the steps of a plan. Agents are waited for: those that still run write again what is cleaned."""
+        """Apply the steps of a plan. Wait until deleted agents have ended: running ones write removed values again."""
         without_namespace = self.client.dry_run and not self._has_namespace()
-        # A dry run in a namespace that does not exist yet would fail for that alone.
-        judged = [replace(step, dry=not (without_namespace and step.ref.namespace == self.namespace)) for step in steps]
-        apply_changes(self.client, judged, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
+        # The API server refuses a dry run in a namespace that does not exist yet.
+        changes = [
+            replace(step, dry=not (without_namespace and step.ref.namespace == self.namespace)) for step in steps
+        ]
+        apply_changes(self.client, changes, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
 
 
 def plan_permissions(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
-    """Of a plan, each once. A DaemonSet that is deleted is looked at until it has gone."""
+    """The permissions for a plan, without duplicates. A deleted DaemonSet is read until it no longer exists."""
     changes = tuple(steps)
     watched = (
         change.ref for change in changes if change.operation is Operation.DELETE and change.ref.kind == "DaemonSet"
@@ -162,7 +164,7 @@ def plan_permissions(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission,
 
 
 def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:
-    """What is read before there is a plan. ColocationConfigurations are not: their kind may be unknown."""
+    """The permissions to read the state. They omit ColocationConfigurations, whose kind may not exist."""
     return (
         RequiredPermission("list", "", "nodes"),
         RequiredPermission("list", "apps", "daemonsets"),
@@ -176,6 +178,6 @@ def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:
 
 
 def proof_permissions(namespace: str, *, smoke_test: bool = False) -> tuple[RequiredPermission, ...]:
-    """What the proof takes beside what was read for the plan; ``trial``: with pods of its own."""
+    """The permissions for verification beside those for reading; ``smoke_test``: also for the pods of the test."""
     verbs = ("list", "get", "create", "delete") if smoke_test else ("list",)
     return tuple(RequiredPermission(verb, "", "pods", namespace=namespace) for verb in verbs)

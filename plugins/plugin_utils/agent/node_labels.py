@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The labels that switch the agent on, set in a step of their own at the end: after it the agent may evict pods."""
+"""The labels that enable the agent on Nodes. They are set in a separate last step: then the agent may evict pods."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .pools import UNCHANGED, Pool
 LABEL_ON = "true"
 SWITCH_LABELS = (COLOCATION_LABEL, OVERSUBSCRIPTION_LABEL)
 EVICTION_NOTE = (
-    "once a Node has them the agent reports its idle resources, and evicts offline pods when the Node's use passes the"
-    " high watermarks"
+    "once a Node has them, the agent reports its idle resources, and evicts offline pods when the Node's usage exceeds"
+    " the high watermarks"
 )
-UNLABEL_EVICTION_NOTE = "when a Node loses them the agent evicts the pods that use oversubscribed resources there"
+UNLABEL_EVICTION_NOTE = "when they are removed from a Node, the agent evicts its pods that use oversubscribed resources"
 
 
 class LabelPermission(Enum):
-    """What the user says of labels: nothing, which stops a run that needs it; set them; leave them."""
+    """The option label_nodes: not set, which stops a run that needs it; change labels; do not change them."""
 
     NOT_SET = None
     GRANTED = True
@@ -38,7 +38,7 @@ class LabelPermission(Enum):
 
 
 def desired_labels(pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
-    """The labels of each pool's Nodes. Oversubscription implies colocation: config/utils/utils.go MergerCfg."""
+    """Labels of Nodes by pool. Oversubscription implies colocation: config/utils/utils.go MergerCfg."""
     return {
         pool.name: SWITCH_LABELS if Feature.OVERSUBSCRIPTION in pool.kind.features else (COLOCATION_LABEL,)
         for pool in pools
@@ -48,7 +48,7 @@ def desired_labels(pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
 def missing_labels(
     state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool]
 ) -> dict[str, tuple[str, ...]]:
-    """Labels that each Node lacks."""
+    """Missing labels by the Node's name, only for Nodes that lack some."""
     desired = desired_labels(pools)
     missing = {
         node.name: tuple(key for key in desired[node_pools[node.name]] if node.labels.get(key) != LABEL_ON)
@@ -61,7 +61,7 @@ def missing_labels(
 def pending_labels(
     state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission
 ) -> tuple[str, ...]:
-    """What waits for the permission. Not said at all, it stops the run before its first change."""
+    """Changes without permission. ClusterError, before the first change, if the permission is not set."""
     missing = missing_labels(state, node_pools, pools)
     if not missing or permission is LabelPermission.GRANTED:
         return ()
@@ -73,15 +73,15 @@ def pending_labels(
 def _require_permission(permission: LabelPermission, pending: Sequence[str], why: str) -> None:
     if permission is LabelPermission.NOT_SET:
         raise ClusterError(
-            f"Labels of Nodes have to change, and {why}: {'; '.join(pending)}",
-            f"{UNCHANGED} Set colocation_agent_label_nodes to true to do it, or to false to do everything else.",
+            f"Labels of Nodes must change, and {why}: {'; '.join(pending)}",
+            f"{UNCHANGED} Set colocation_agent_label_nodes to true to change them, or to false to skip only this step.",
         )
 
 
 def plan_labels(
     state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission, namespace: str
 ) -> AgentPlan:
-    """The step that turns the agent on."""
+    """The step that enables the agent."""
     pending = pending_labels(state, node_pools, pools, permission)
     missing = missing_labels(state, node_pools, pools)
     if pending or not missing:
@@ -101,7 +101,7 @@ def plan_labels(
 
 
 def plan_label_removal(state: AgentState, permission: LabelPermission) -> AgentPlan:
-    """The step that turns it off: labels that we set become what they were. What others have set since stays."""
+    """The step that disables the agent: restore managed labels, except those that another client changed since."""
     changes = dict(_managed_labels(state))
     pending = tuple(f"Node {name}: {', '.join(keys)}" for name, keys in changes.items())
     if not changes:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the agent works on its Nodes, by what the API server and the nodes report.
+"""Verify that the agent works on its Nodes, from the objects of the API server and the facts of the nodes.
 
-While a rolling update goes on, pods of the previous template are Ready too.
+During a rolling update, pods of the previous template are Ready too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from .owned_objects import AGENT_NAME, BATCH_CPU, OVERSUBSCRIPTION_LABEL, POOL_L
 from .probed_host import AgentHost
 
 CHANGED_BY_ADMISSION = "imagePullPolicy"
-"""Of containers: AlwaysPullImages writes it in pods, and in no template (plugin/pkg/admission/alwayspullimages)."""
+"""Field of containers that AlwaysPullImages sets in pods, not in templates: plugin/pkg/admission/alwayspullimages."""
 TEMPLATE_GENERATION, POD_GENERATION = "deprecated.daemonset.template.generation", "pod-template-generation"
 """Annotation of a DaemonSet and label of its pods (pkg/controller/daemon/util/daemonset_util.go)."""
 
 
 def previous_template(daemon_set: Object, pod: Object) -> str:
-    """What of the pod is not as its DaemonSet has it now; empty for a pod of the present template.
+    """How a pod differs from its DaemonSet's current template; empty if it does not.
 
-    The DaemonSet's own count comes first: it knows what admission has made of its pods.
+    The DaemonSet's own count takes precedence, since admission may change pods.
     """
     status = daemon_set.get("status") or {}
     desired = status.get("desiredNumberScheduled", 0)
@@ -40,7 +40,7 @@ def previous_template(daemon_set: Object, pod: Object) -> str:
 
 
 def _generation(daemon_set: Object, pod: Object) -> str:
-    """What a template says no more shows nowhere else: a pod may have it from somebody else."""
+    """Only the generation shows that a field was removed from the template: admission may also add fields to a pod."""
     current = (daemon_set["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION)
     made = (pod["metadata"].get("labels") or {}).get(POD_GENERATION)
     return f"template {made} of {current}" if current and made and current != made else ""
@@ -49,16 +49,20 @@ def _generation(daemon_set: Object, pod: Object) -> str:
 def _differences(template: Mapping[str, Any], live: Mapping[str, Any]) -> Iterator[str]:
     for part in ("initContainers", "containers"):
         containers = {container["name"]: container for container in live.get(part) or ()}
-        for one in template.get(part) or ():
-            has = containers.get(one["name"], {})
-            keys = [key for key in one if key != CHANGED_BY_ADMISSION and not _pod_covers(has.get(key), one[key])]
+        for desired in template.get(part) or ():
+            current = containers.get(desired["name"], {})
+            keys = [
+                key
+                for key in desired
+                if key != CHANGED_BY_ADMISSION and not _pod_covers(current.get(key), desired[key])
+            ]
             if keys:
-                yield f"{', '.join(keys)} of {one['name']}"
+                yield f"{', '.join(keys)} of {desired['name']}"
     yield from (key for key in ("securityContext", "volumes") if not _pod_covers(live.get(key), template.get(key)))
 
 
 def _pod_covers(live: Any, template: Any) -> bool:
-    """Whether a pod's value says what a template's does. It may say more: the mount of a token, a limit, a variable."""
+    """Whether a pod's value contains the template's. Admission may add a token's mount, a limit or a variable."""
     if template in (None, {}, []):
         return True
     if isinstance(template, Mapping):
@@ -73,7 +77,7 @@ ROOT_FLAG, FEATURES_FLAG = "--kube-cgroup-root", "--supported-features"
 
 @dataclass(frozen=True)
 class NodeProof:
-    """What is true of one Node. ``agent`` and the reasons are empty where it is as it should be."""
+    """The state of one Node. ``agent``, which is also a reason, and the other reasons are empty without a problem."""
 
     node: str
     pool: str
@@ -94,7 +98,7 @@ class NodeProof:
 
 @dataclass(frozen=True)
 class Agents:
-    """The agent's DaemonSets and pods as the API server has them; ``oversubscribed``: batch-cpu is expected."""
+    """The agent's DaemonSets and pods of the API server; ``oversubscribed``: Nodes should have batch-cpu."""
 
     daemon_sets: Sequence[Object]
     pods: Sequence[Object]
@@ -109,13 +113,13 @@ class Agents:
         return next(labelled, None)
 
     def on_node(self, node: str) -> Object | None:
-        """The youngest pod there."""
+        """The newest pod on the Node; None if it has none."""
         pods = [pod for pod in self.pods if (pod.get("spec") or {}).get("nodeName") == node]
         return max(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""), default=None)
 
 
 def prove_nodes(hosts: Mapping[str, AgentHost], nodes: Iterable[LiveNode], agents: Agents) -> tuple[NodeProof, ...]:
-    """A proof for each Node of a host; ``hosts`` are by the Node's name."""
+    """The state of the Nodes of hosts; ``hosts`` are by the Node's name."""
     return tuple(_prove_node(hosts[node.name], node, agents) for node in nodes if node.name in hosts)
 
 
@@ -133,19 +137,19 @@ def _absent_reason(pool: str, daemon_set: Object | None, pod: Object | None) -> 
     if not pool:
         return f"the Node has no label {POOL_LABEL}"
     if daemon_set is None:
-        return f"there is no DaemonSet for its pool {pool}"
-    return "no pod of the agent is on it" if pod is None else ""
+        return f"its pool {pool} has no DaemonSet"
+    return "the agent has no pod on this Node" if pod is None else ""
 
 
 def _unready_reason(daemon_set: Object, pod: Object) -> str:
-    """Why the pod is not the one that is wanted, or not Ready."""
+    """Why the pod is not of the current template, or not Ready; empty if it is."""
     if (daemon_set.get("status") or {}).get("observedGeneration", 0) < daemon_set["metadata"].get("generation", 0):
-        return "the DaemonSet's last change has not been taken up yet"
+        return "the DaemonSet controller has not observed the last change yet"
     if pod["metadata"].get("deletionTimestamp"):
-        return "the pod on it is on its way out"
-    other = previous_template(daemon_set, pod)
-    if other:
-        return f"the pod on it is still the former one ({other})"
+        return "its pod is being deleted"
+    differences = previous_template(daemon_set, pod)
+    if differences:
+        return f"its pod still has the previous template ({differences})"
     ready = condition(pod, "Ready")
     if ready.get("status") == "True":
         return ""
@@ -155,7 +159,7 @@ def _unready_reason(daemon_set: Object, pod: Object) -> str:
 
 
 def flag_value(pod: Object, name: str) -> str:
-    """The value of a flag that the agent in a pod was started with."""
+    """The value of a command line flag of the agent in a pod; empty if it is not set."""
     words = [
         word
         for container in pod["spec"]["containers"]
@@ -166,26 +170,29 @@ def flag_value(pod: Object, name: str) -> str:
 
 
 def variable_value(pod: Object, name: str) -> str:
-    """The value of an environment variable of it."""
+    """The value of an environment variable of the agent in a pod; empty if it is not set."""
     variables = [
-        one
+        variable
         for container in pod["spec"]["containers"]
         if container["name"] == AGENT_NAME
-        for one in container.get("env") or ()
+        for variable in container.get("env") or ()
     ]
-    return next((str(one.get("value") or "") for one in variables if one["name"] == name), "")
+    return next((str(variable.get("value") or "") for variable in variables if variable["name"] == name), "")
 
 
 def _pods_cgroup(host: AgentHost, pod: Object) -> tuple[str, str]:
-    """(where the agent in the pod looks for pods, why that is not where they are)."""
+    """(the cgroup in which the agent expects pods, why that is wrong)."""
     driver = variable_value(pod, "CGROUP_DRIVER")
     if driver not in [known.value for known in Driver]:
-        return "", f"CGROUP_DRIVER of its pod is {driver!r}, so that it guesses the driver"
+        return "", f"CGROUP_DRIVER of its pod is {driver!r}, so the agent detects the driver itself"
     path = KubeletTree(Driver(driver), f"/{flag_value(pod, ROOT_FLAG)}").pods()
     if host.driver is not None and driver != host.driver.value:
-        return path, f"the agent has the {driver} driver and kubelet {host.driver.value}"
+        return path, f"the agent uses the {driver} driver, and kubelet {host.driver.value}"
     if not any(tree.endswith(f"/{path}") for tree in host.trees):
-        return path, f"the agent looks for pods in {path}, and there is {', '.join(host.trees) or 'no cgroup of pods'}"
+        return (
+            path,
+            f"the agent expects pods in {path}, and the node has {', '.join(host.trees) or 'no cgroup of pods'}",
+        )
     return path, ""
 
 
@@ -194,7 +201,7 @@ def _why_no_batch_cpu(node: LiveNode, agent: str, pod: Object | None) -> str:
     if node.labels.get(OVERSUBSCRIPTION_LABEL) != LABEL_ON:
         return f"{missing}: the Node has no label {OVERSUBSCRIPTION_LABEL}={LABEL_ON}"
     if agent or pod is None:
-        return f"{missing}: no agent works there"
+        return f"{missing}: no agent works on it"
     if Feature.OVERSUBSCRIPTION.value not in flag_value(pod, FEATURES_FLAG).split(","):
-        return f"{missing}: its agent has no {Feature.OVERSUBSCRIPTION.value}"
-    return f"{missing}: the agent has not reported it; its log says why"
+        return f"{missing}: its agent does not have the feature {Feature.OVERSUBSCRIPTION.value}"
+    return f"{missing}: the agent has not reported it; see the agent's log"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A short-lived offline pod in each pool, and the values that the agent should write to its cgroups.
+"""A short-lived offline pod in each pool, and the values that the agent should write to the pod's cgroups.
 
 Sources: volcano pkg/agent/events/handlers, pkg/agent/utils/pod/resources.go, pkg/agent/features/feature_gate.go.
 """
@@ -34,44 +34,44 @@ from .owned_objects import (
 from .probed_host import AgentHost
 
 BATCH_MILLI_CPU = 200
-"""Thousandths of a CPU. Unlike what kubelet makes of the pod's own request, so that the agent's hand shows."""
+"""Thousandths of a CPU. The resulting values differ from those of kubelet, so that they show the agent's work."""
 BURST_MICROSECONDS = 5_000
-"""Microseconds, less than every quota that the pod has meanwhile: a burst must not be longer than its quota."""
+"""Microseconds, less than every quota that the pod has during the test: a burst must not be larger than the quota."""
 PERIOD_MICROSECONDS = 100_000
 CGROUP_LEVELS = ("container", "pod")
 
 NOT_IN_CGROUPS = {
-    Feature.OVERSUBSCRIPTION: f"it writes no cgroup; {BATCH_CPU} of the Node tells of it",
-    Feature.EVICTION: "it acts when watermarks are passed",
-    Feature.CPU_THROTTLE: "it writes the quota of the BestEffort class, by the node's load",
-    Feature.MEMORY_QOS_V2: "it writes for pods that a ColocationConfiguration selects, and none selects this one",
-    Feature.NETWORK_QOS: "it marks packets, which is not read",
+    Feature.OVERSUBSCRIPTION: f"it does not write to cgroups; see {BATCH_CPU} of the Node",
+    Feature.EVICTION: "it acts only when usage exceeds the watermarks",
+    Feature.CPU_THROTTLE: "it writes the quota of the BestEffort class, which depends on the node's load",
+    Feature.MEMORY_QOS_V2: "it writes only for pods that a ColocationConfiguration selects, and none selects this pod",
+    Feature.NETWORK_QOS: "it marks packets, which the test does not read",
 }
 
 
 @dataclass(frozen=True)
 class ExpectedValue:
-    """The text of a file of the pod's cgroup or its container's; ``controller`` has its hierarchy on v1."""
+    """The text of a file in the cgroup of the pod or its container; on v1, ``controller`` selects the hierarchy."""
 
     feature: str
     level: str
     controller: str
     file: str
-    wanted: str
+    value: str
 
     def to_result(self) -> dict[str, str]:
         fields = asdict(self)
-        return {"value": fields.pop("wanted"), **fields}
+        return {"value": fields.pop("value"), **fields}
 
 
 def expected_values(features: Iterable[Feature], node: LiveNode, *, v2: bool, batch: bool) -> tuple[ExpectedValue, ...]:
-    """What should stand there once the agent has seen the pod. ``batch``: it asks for BATCH_CPU."""
+    """The values after the agent has handled the pod. ``batch``: the pod requests BATCH_CPU."""
     off = {unverified.feature for unverified in unverified_features(features, node, batch=batch)}
-    return tuple(one for feature in features if feature not in off for one in _feature_values(feature, v2=v2))
+    return tuple(value for feature in features if feature not in off for value in _feature_values(feature, v2=v2))
 
 
 def unverified_features(features: Iterable[Feature], node: LiveNode, *, batch: bool) -> tuple[UnsupportedFeature, ...]:
-    """The features that the pod cannot show on this Node, each with the reason."""
+    """The features that the test cannot verify on this Node, with reasons."""
     return tuple(
         UnsupportedFeature(feature, why)
         for feature in features
@@ -84,11 +84,11 @@ def _unverified_reason(feature: Feature, node: LiveNode, *, batch: bool) -> str:
     if feature in NOT_IN_CGROUPS:
         return NOT_IN_CGROUPS[feature]
     if feature is Feature.RESOURCES:
-        return "" if batch else f"the Node has not {BATCH_MILLI_CPU} of {BATCH_CPU}, without which it writes nothing"
-    # feature_gate.go Enabled; Resources is on everywhere.
+        return "" if batch else f"it needs {BATCH_MILLI_CPU} of {BATCH_CPU}, which the Node does not have"
+    # feature_gate.go Enabled; Resources is enabled on all Nodes.
     if LABEL_ON in (node.labels.get(COLOCATION_LABEL), node.labels.get(OVERSUBSCRIPTION_LABEL)):
         return ""
-    return f"the Node has no label {COLOCATION_LABEL}={LABEL_ON}, so that its agent leaves the feature off"
+    return f"the Node has no label {COLOCATION_LABEL}={LABEL_ON}, without which the agent does not enable it"
 
 
 def _feature_values(feature: Feature, *, v2: bool) -> Iterator[ExpectedValue]:
@@ -101,7 +101,7 @@ def _feature_values(feature: Feature, *, v2: bool) -> Iterator[ExpectedValue]:
     elif feature is Feature.CPU_BURST:
         yield from _on_both_levels(feature, "cpu", ("cpu.max.burst" if v2 else "cpu.cfs_burst_us", BURST_MICROSECONDS))
     elif feature is Feature.CPU_QOS:
-        # extension/qos.go: BE is -1; UpdatePodCgroup writes the pod's cgroup and those below it.
+        # extension/qos.go: the level of BE is -1; UpdatePodCgroup writes the pod's cgroup and those below it.
         yield from _on_both_levels(feature, "cpu", ("cpu.qos_level", -1))
     elif feature is Feature.MEMORY_QOS:
         yield from _on_both_levels(feature, "memory", ("memory.qos_level", -1))
@@ -114,15 +114,15 @@ def _on_both_levels(feature: Feature, controller: str, *files: tuple[str, object
 
 
 SMOKE_TEST_NAME = "volcano-agent-probe"
-"""Name of its container and value of its label; not the agent's, whose DaemonSets would count it for theirs."""
+"""Name of the container and app label. The agent's label is not used: its DaemonSets would adopt the pod."""
 DEADLINE_SECONDS = 600
-"""After which kubelet ends it, if nobody is left to delete it."""
+"""Seconds after which kubelet ends the pod, if an interrupted run does not delete it."""
 POD_USER = 65534
 
 
 @dataclass(frozen=True)
 class SmokeTest:
-    """What is tried in one pool, on one of its Nodes."""
+    """The test of one pool, on one of its Nodes."""
 
     pool: str
     host: AgentHost
@@ -136,7 +136,7 @@ class SmokeTest:
 
     @property
     def batch(self) -> bool:
-        """Whether the Node has enough to ask for; kubelet refuses pods that ask for more: lifecycle/predicate.go."""
+        """Whether the Node has enough batch CPU; kubelet rejects pods that request more: lifecycle/predicate.go."""
         try:
             return parse_quantity(self.node.reported.get(BATCH_CPU, "0")) >= BATCH_MILLI_CPU
         except ValueError:
@@ -145,7 +145,7 @@ class SmokeTest:
 
 @dataclass(frozen=True)
 class SmokeTestPod:
-    """What agent_pod_cgroups is to read on a host, once ``reason`` is empty."""
+    """The pod of a test, and the values that agent_pod_cgroups should read on its host once ``reason`` is empty."""
 
     smoke_test: SmokeTest
     reason: str
@@ -180,7 +180,7 @@ class SmokeTestPod:
 def plan_smoke_tests(
     hosts: Mapping[str, AgentHost], nodes: Iterable[LiveNode], agents: Agents
 ) -> tuple[SmokeTest, ...]:
-    """One for each pool that has an agent on a Node of a host; ``hosts`` are by the Node's name."""
+    """One test for each pool that has an agent on a host's Node; ``hosts`` are by the Node's name."""
     tests: dict[str, SmokeTest] = {}
     for node in sorted((item for item in nodes if item.name in hosts), key=lambda item: item.name):
         pool, agent = node.labels.get(POOL_LABEL, ""), agents.on_node(node.name)
@@ -199,7 +199,7 @@ def _features(agent: Object) -> tuple[Feature, ...]:
 
 
 def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
-    """The object: Burstable, with a quota that no write of the agent exceeds (v1 refuses more below than above)."""
+    """The pod: Burstable, with a quota that no value of the agent exceeds (v1 refuses more than the parent has)."""
     batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if smoke_test.batch else {}
     return {
         "apiVersion": "v1",
@@ -215,7 +215,7 @@ def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
             },
         },
         "spec": {
-            # Past the scheduler: it is this Node that is tried, whatever its taints and loads.
+            # Without the scheduler: the test needs this Node, regardless of its taints and load.
             "nodeName": smoke_test.node.name,
             "tolerations": [{"operator": "Exists"}],
             "restartPolicy": "Never",
@@ -232,7 +232,7 @@ def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
                 {
                     "name": SMOKE_TEST_NAME,
                     "image": smoke_test.image,
-                    # The agent runs there, so that its image is there.
+                    # The image exists on the Node, since the agent runs there.
                     "imagePullPolicy": "Never",
                     "command": ["/bin/sh", "-c", f"exec sleep {DEADLINE_SECONDS}"],
                     "resources": {
@@ -251,7 +251,7 @@ def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
 
 
 def start_changes(tests: Iterable[SmokeTest], pods: Sequence[Object], namespace: str) -> Iterator[ObjectChange]:
-    """Pods that are to be made, and those of an earlier run that are of no use."""
+    """Create missing pods, and delete pods of an earlier run that cannot be used."""
     live = {item["metadata"]["name"]: item for item in pods}
     for smoke_test in tests:
         pod = live.get(smoke_test.name)
@@ -263,12 +263,12 @@ def start_changes(tests: Iterable[SmokeTest], pods: Sequence[Object], namespace:
 
 
 def cleanup_changes(pods: Iterable[Object]) -> Iterator[ObjectChange]:
-    """Every pod of ours goes, also those that an earlier run has left."""
+    """Delete all pods of tests, including those of earlier runs."""
     yield from (delete_object(pod) for pod in pods if not pod["metadata"].get("deletionTimestamp"))
 
 
 def smoke_test_pods(tests: Iterable[SmokeTest], pods: Sequence[Object]) -> tuple[SmokeTestPod, ...]:
-    """What can be read of the pods as they are now."""
+    """The tests with the current state of their pods."""
     live = {pod["metadata"]["name"]: pod for pod in pods}
     return tuple(_smoke_test_pod(test, live.get(test.name)) for test in tests)
 
@@ -299,17 +299,17 @@ def _is_unusable(smoke_test: SmokeTest, pod: Object) -> bool:
 
 def _unready_reason(smoke_test: SmokeTest, pod: Object | None) -> str:
     if pod is None:
-        return "the pod is not there yet"
+        return "the pod does not exist yet"
     if pod["metadata"].get("deletionTimestamp"):
-        return "a pod of an earlier run is on its way out"
+        return "a pod of an earlier run is still being deleted"
     status = pod.get("status") or {}
-    parts: Sequence[Mapping[str, Any]] = status.get("containerStatuses") or ()
+    statuses: Sequence[Mapping[str, Any]] = status.get("containerStatuses") or ()
     conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
-    if conditions.get("Ready", {}).get("status") == "True" and parts and parts[0].get("containerID"):
+    if conditions.get("Ready", {}).get("status") == "True" and statuses and statuses[0].get("containerID"):
         return ""
-    states = (part.get("state") or {} for part in parts)
+    states = (status.get("state") or {} for status in statuses)
     current: Mapping[str, Any] = next(
-        (one for state in states for one in (state.get("waiting"), state.get("terminated")) if one), {}
+        (details for state in states for details in (state.get("waiting"), state.get("terminated")) if details), {}
     )
     words = (current.get("reason"), current.get("message") or status.get("message"), status.get("reason"))
     return f"its pod is not Ready: {' '.join(filter(None, words)) or status.get('phase') or 'no reason given'}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan that removes the agent, and restores what was there before it."""
+"""The plan that removes the agent, and restores the state before its deployment."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .owned_objects import (
 
 
 def plan_uninstall(state: AgentState, namespace: str, permission: LabelPermission) -> AgentPlan:
-    """The plan. Agents go before what they have left is cleaned, since they would write it again.
+    """The plan. Agents are deleted before their values on Nodes, since running ones would write the values again.
 
-    Labels should have gone in a step of their own, while agents still ran and cleaned up themselves; those that are
-    left go with the rest. The namespace stays: others may have put something into it.
+    Labels should be removed before, in a separate step, while agents still run and clean up themselves. Remaining
+    labels are removed here. The namespace is not deleted: it may contain objects of other clients.
     """
     labels = plan_label_removal(state, permission)
     config, notes = _config_changes(state, namespace)
@@ -53,7 +53,7 @@ def plan_uninstall(state: AgentState, namespace: str, permission: LabelPermissio
 def _node_changes(
     state: AgentState, off: Mapping[str, Mapping[str, str | None]], *, keep: bool
 ) -> Iterator[ObjectChange]:
-    """What an agent leaves on the Nodes that had one: a patch of each, and one of its status."""
+    """Remove an agent's values from Nodes of pools: one patch of each Node, and one of its status."""
     for node in state.nodes:
         if POOL_LABEL not in node.labels:
             continue
@@ -76,9 +76,9 @@ def _remaining_taints(node: LiveNode) -> list[dict[str, Any]]:
 
 
 def _patch(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
-    """Taints are written as a whole list, so that the version that was read has to be the one that is replaced.
+    """The patch of a Node. Taints are replaced as a whole list, so only such patches require the version that was read.
 
-    Only then: kubelet writes to its Node all the time. That alone is no reason to give up: ``ObjectChange.found``.
+    Kubelet updates its Node's status all the time. With ``ObjectChange.found``, such a conflict is retried.
     """
     annotations = {key: None for key in REPORTED_ANNOTATIONS if key in node.annotations}
     keys = {"labels": dict(labels), "annotations": annotations}
@@ -101,12 +101,12 @@ def _new(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
 
 
 def _config_changes(state: AgentState, namespace: str) -> tuple[Sequence[ObjectChange], tuple[str, ...]]:
-    """The configuration as it was; the ConfigMap itself goes if it was not there and holds nothing else."""
+    """Restore the configuration; delete the ConfigMap if it did not exist before and has no other key."""
     journal = state.journal
     if journal is None or journal.committed is None or state.config_map is None or state.text is None:
         return (), ()
     text, foreign = restore_config(state.text, journal.original, journal.committed, journal.preserved)
-    notes = tuple(f"{LOCATION}: {value}; it stays" for value in foreign)
+    notes = tuple(f"{LOCATION}: {value}; it is not changed" for value in foreign)
     if text == state.text:
         return (), notes
     metadata = {"name": CONFIG_MAP, "namespace": namespace}
@@ -119,6 +119,6 @@ def _config_changes(state: AgentState, namespace: str) -> tuple[Sequence[ObjectC
 
 
 def _journal_changes(state: AgentState, namespace: str, *, keep: bool) -> Iterator[ObjectChange]:
-    """Last of all; it is kept while labels of Nodes wait to be put back."""
+    """Delete the journal as the last step; not while labels of Nodes still have to be restored."""
     if state.journal is not None and not keep:
         yield delete_object(render_journal(state.journal, namespace))
