@@ -26,7 +26,9 @@ EVICTION_NOTE = (
     "once a Node has them, the agent reports its idle resources, and evicts offline pods when the Node's usage exceeds"
     " the high watermarks"
 )
-UNLABEL_EVICTION_NOTE = "when they are removed from a Node, the agent evicts its pods that use oversubscribed resources"
+UNLABEL_EVICTION_NOTE = (
+    "when they are removed from a Node, the agent evicts the Node's pods that use oversubscribed resources"
+)
 
 
 class LabelPermission(Enum):

@@ -76,7 +76,7 @@ def test_agents_that_cannot_be_watched_or_do_not_clean_up_hold_nothing_up(
     done = absent(tmp_path, server)
     assert not done.failed("back"), done.output
     assert told in done.output
-    assert ". What they leave is taken away now." in done.output
+    assert ". Their values on the Nodes are removed now." in done.output
     assert server.get("daemonsets", f"volcano-agent-{POOLED.name}", SPACE) is None
     assert server.get("configmaps", "volcano-colocation-agent", SPACE) is None
     assert not switches.exists()

@@ -123,7 +123,7 @@ def test_the_way_back_sends_nothing(tmp_path: Path) -> None:
 
 def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
     result = Sent().run(tmp_path / "remote", {"image": NAME})
-    assert "agent_image needs archive, sha256, images, which agent_archive_info returns" in result["msg"]
+    assert "agent_image also needs archive, sha256, images, which agent_archive_info returns" in result["msg"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
         ({"path": "/nowhere.tar"}, "colocation_agent_image_archive: /nowhere.tar: No such file or directory"),
         ({"digest": "sha256:12"}, "colocation_agent_image_digest: 'sha256:12' is not a digest"),
         ({"digest": digest(b"x")}, "with other digests than"),
-        ({"image": "docker.io/volcanosh/vc-agent:v2"}, "does not hold docker.io/volcanosh/vc-agent:v2"),
+        ({"image": "docker.io/volcanosh/vc-agent:v2"}, "does not contain docker.io/volcanosh/vc-agent:v2"),
     ],
 )
 def test_what_does_not_fit_is_refused(archive: Path, given: dict[str, Any], said: str) -> None:

@@ -103,7 +103,7 @@ def test_a_pod_lives_as_long_as_it_is_read(kubeconfig: str) -> None:
     server = cluster()
     made = run(server, kubeconfig)
     assert made["changes"] == [f"create Pod volcano-system/{NAME}"]
-    assert [each["reason"] for each in made["tests"]] == ["the pod is not there yet"]
+    assert [each["reason"] for each in made["tests"]] == ["the pod does not exist yet"]
     waiting = run(server, kubeconfig)
     assert (waiting["changed"], waiting["tests"][0]["ready"]) == (False, False)
     start(server)

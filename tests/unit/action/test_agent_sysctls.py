@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.unit.action.agent_role import 
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the file belongs to root")
 
-KEEP = DROP = "Keep the kernel's switches for QoS levels as the features need them"
+KEEP = DROP = "Keep the kernel's sysctls for QoS levels as the features need them"
 SWITCHES = ("vm.memcg_qos_enable", "kernel.sched_prio_load_balance_enabled")
 ROOT = "image"
 FILE = f"{ROOT}/etc/sysctl.d/90-volcano-colocation-agent.conf"

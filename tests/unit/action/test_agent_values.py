@@ -46,7 +46,7 @@ def test_with_the_charts_own_agent_there_the_values_are_rendered_again(tmp_path:
     assert (done.changed("shown"), "gone" in done.said("then")) == ([WRITE], True)
     assert (done.changed("first"), done.changed("again"), done.changed("fewer")) == ([WRITE], [], [WRITE])
     assert yaml.safe_load(values.read_text())["custom"]["agent_supported_features"] == "Eviction"
-    assert "colocation_agent_values_file leaves the agent to upstream's chart" in done.failed("proof")
-    other = "Another agent is meant for the same nodes: DaemonSet volcano-system/volcano-agent (vc-agent)"
+    assert "colocation_agent_values_file is for agents of upstream's chart" in done.failed("proof")
+    other = "Another agent is deployed to the same nodes: DaemonSet volcano-system/volcano-agent (vc-agent)"
     assert other in done.failed("own")
     assert server.log == []

@@ -110,14 +110,16 @@ def test_the_ids_of_this_architecture_count(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(images=[Image(OTHER_ID, [NAME])])) as on:
         assert bring(on, look=True, images=holds, machine="x86_64")["import_required"]
         assert not bring(on, look=True, images=holds, machine="aarch64")["import_required"]
-        with pytest.raises(ColocationError, match=r"this node is arm64, and the archive holds .* for amd64\. Nothing"):
+        with pytest.raises(
+            ColocationError, match=r"this node is arm64, and the archive contains .* for amd64\. Nothing"
+        ):
             bring(on, look=True, machine="aarch64")
     assert image_architecture("riscv64") == "riscv64"
 
 
 def test_a_file_that_changed_on_its_way_is_not_imported(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
-        with pytest.raises(ColocationError, match="it is not the file that was read on the controller"):
+        with pytest.raises(ColocationError, match="the file differs from the file that was read on the controller"):
             bring(on, sha256="0" * 64)
         with pytest.raises(ColocationError, match="cannot be read"):
             bring(on, archive="/nowhere/image.tar")
@@ -125,7 +127,7 @@ def test_a_file_that_changed_on_its_way_is_not_imported(tmp_path: Path) -> None:
 
 
 def test_a_failed_import_is_told_and_not_noted(tmp_path: Path) -> None:
-    said = r"could not import .*no space left on device\. See the log"
+    said = r"could not import .*no space left on device\. Check the log"
     with node(tmp_path, ImageRuntime(), refuses) as on, pytest.raises(ColocationError, match=said):
         bring(on)
     assert not record(on)
@@ -133,7 +135,7 @@ def test_a_failed_import_is_told_and_not_noted(tmp_path: Path) -> None:
 
 def test_an_import_that_the_runtime_never_tells_of_is_an_error_and_stays_noted(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(deaf=10_000)) as on, pytest.raises(
-        ColocationError, match=rf"after 30 s {NAME} is not there by the CRI's word, in place of {ID}"
+        ColocationError, match=rf"after 30 s the CRI reports {NAME} as missing, expected {ID}"
     ):
         bring(on)
     assert record(on) == [{"name": NAME, "id": ID}]
@@ -152,7 +154,7 @@ def test_two_at_once_do_not_import(tmp_path: Path) -> None:
 )
 def test_other_runtimes_are_refused_before_anything_is_sent(tmp_path: Path, name: str, by_hand: str) -> None:
     with node(tmp_path, ImageRuntime(name=name)) as on, pytest.raises(
-        ColocationError, match=f"kubelet uses {name}, and archives are imported into containerd only"
+        ColocationError, match=f"kubelet uses {name}, and archives can be imported only into containerd"
     ) as e:
         bring(on, look=True)
     assert by_hand in str(e.value)
@@ -165,7 +167,7 @@ def test_what_was_loaded_by_hand_into_another_runtime_is_enough(tmp_path: Path) 
 
 def test_a_node_without_ctr_is_refused_and_k3s_has_its_own(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(), program="") as on:
-        with pytest.raises(ColocationError, match="there is no ctr beside containerd"):
+        with pytest.raises(ColocationError, match="the program ctr is not in the directory of containerd"):
             bring(on, look=True)
         rancher = "/var/lib/rancher/k3s/data/current/bin"
         on.write(f"{rancher}/containerd")
@@ -208,7 +210,7 @@ def test_an_image_with_another_name_stays(tmp_path: Path) -> None:
         bring(on)
         on.runtime.images[0].digests.append("docker.io/volcanosh/vc-agent@" + OTHER_ID)
         (kept,) = ensure_absent(on.host, [], check=False)["remaining"]
-        assert kept["reason"].startswith("somebody gave it another name, docker.io/volcanosh/vc-agent@sha256:")
+        assert kept["reason"].startswith("it also has another name, docker.io/volcanosh/vc-agent@sha256:")
         assert on.runtime.images
     assert record(on)
 

@@ -117,10 +117,10 @@ def test_entries_keep_their_place_and_go_with_their_pool() -> None:
     ("text", "message"),
     [
         ("{", "cannot be read: Expecting property name enclosed in double quotes: line 1 column 2"),
-        ('{"a": 1, "a": 2}', "cannot be read: the key 'a' stands twice"),
-        ("[]", "is no JSON object"),
-        ('{"globalConfig": 1}', "globalConfig is no object"),
-        ('{"nodesConfig": {"a": 1}}', "nodesConfig is no list"),
+        ('{"a": 1, "a": 2}', "cannot be read: duplicate key 'a'"),
+        ("[]", "is not a JSON object"),
+        ('{"globalConfig": 1}', "globalConfig is not an object"),
+        ('{"nodesConfig": {"a": 1}}', "nodesConfig is not a list"),
     ],
 )
 def test_a_text_that_no_agent_can_read_is_refused(text: str, message: str) -> None:
@@ -211,14 +211,14 @@ def test_nothing_is_an_empty_document(text: str | None) -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"globalConfig": []}, "globalConfig is no object"),
-        ({"nodesConfig": {}}, "nodesConfig is no list"),
-        ({"nodesConfig": [1]}, "nodesConfig[0] is no object"),
-        ({"nodesConfig": [{"selector": "x"}]}, "nodesConfig[0].selector is no object"),
-        ({"globalConfig": {"evictingConfig": 1}}, "globalConfig.evictingConfig is no object"),
+        ({"globalConfig": []}, "globalConfig is not an object"),
+        ({"nodesConfig": {}}, "nodesConfig is not a list"),
+        ({"nodesConfig": [1]}, "nodesConfig[0] is not an object"),
+        ({"nodesConfig": [{"selector": "x"}]}, "nodesConfig[0].selector is not an object"),
+        ({"globalConfig": {"evictingConfig": 1}}, "globalConfig.evictingConfig is not an object"),
         (
             {"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": "80"}}},
-            "globalConfig.evictingConfig.evictingCPUHighWatermark: '80' is no whole number",
+            "globalConfig.evictingConfig.evictingCPUHighWatermark: '80' is not a whole number",
         ),
         (
             {"globalConfig": {"cpuBurstConfig": {"enable": 1}}},

@@ -63,9 +63,9 @@ def test_values_carry_root_selinux_digest_and_the_agents_own_tag() -> None:
 @pytest.mark.parametrize(
     ("different", "reason"),
     [
-        ({"hidden_driver": "config.yaml:3: quotes"}, "n1: the chart cannot tell the driver, and the agent would guess"),
+        ({"hidden_driver": "config.yaml:3: quotes"}, "n1: the chart cannot set the driver, and the agent would"),
         ({"paths": {"/opt/cni/bin": "missing"}}, "n1: the chart's pod does not start without /opt/cni/bin"),
-        ({"kubelet_root_dir": "/data"}, "n1: the chart mounts /var/lib/kubelet, and kubelet's folder is /data"),
+        ({"kubelet_root_dir": "/data"}, "n1: the chart mounts /var/lib/kubelet, and kubelet's directory is /data"),
     ],
 )
 def test_where_the_chart_will_not_do(different: dict[str, Any], reason: str) -> None:
@@ -95,7 +95,7 @@ def test_a_driver_that_agents_do_not_find_is_told_by_the_findings() -> None:
     told = "/var/lib/kubelet/config.yaml:11: cgroupDriver with quotes or a comment"
     assert host("n1").hidden_driver == told
     assert host("n1", "hosts/kubeadm.facts.json").hidden_driver == ""
-    assert values(host("n1")).reason.endswith(f"would guess wrong ({told})")
+    assert values(host("n1")).reason.endswith(f"would detect a wrong one ({told})")
 
 
 def test_rubik_is_told_the_driver_that_kubelet_has() -> None:
@@ -111,11 +111,11 @@ def test_rubik_is_told_the_driver_that_kubelet_has() -> None:
 @pytest.mark.parametrize(
     ("hosts", "message"),
     [
-        ([host("n1", V1), host("n2")], "n2: cgroup v2. Nothing was changed. rubik knows the files of cgroup v1 only."),
-        ([host("n1", V1, driver=None)], "n1: the cgroup version or kubelet's driver is not known."),
+        ([host("n1", V1), host("n2")], "n2: cgroup v2. Nothing was changed. rubik supports only cgroup v1."),
+        ([host("n1", V1, driver=None)], "n1: the cgroup version or kubelet's driver is unknown."),
         (
             [host("n1", V1), host("n2", V1, driver=Driver.CGROUPFS)],
-            "rubik has one configuration for all nodes of its DaemonSet, and the hosts have the drivers"
+            "rubik has one configuration for all nodes of its DaemonSet, and the hosts use the drivers"
             " cgroupfs (as n2), systemd (as n1).",
         ),
     ],

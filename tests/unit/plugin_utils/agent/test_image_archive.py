@@ -72,13 +72,13 @@ def test_the_wanted_name_may_be_short(image: str) -> None:
 
 def test_a_name_that_kubelet_would_not_find_is_refused() -> None:
     said = refusal(single(ref="volcanosh/vc-agent:v1.14.0")[0])
-    assert "volcanosh/vc-agent:v1.14.0 would be stored under that name, where kubelet does not look" in said
+    assert "volcanosh/vc-agent:v1.14.0 would be imported with that name, which kubelet does not use" in said
 
 
 @pytest.mark.parametrize("annotations", [{"ref": "docker.io/other/thing:v1.14.0"}, {"full": "a/b:1"}, {"ref": ""}])
 def test_an_archive_of_something_else_is_refused(annotations: dict[str, str]) -> None:
     said = refusal(single(**annotations)[0])
-    assert said.startswith(f"colocation_agent_image_archive: /srv/agent.tar does not hold {NAME}")
+    assert said.startswith(f"colocation_agent_image_archive: /srv/agent.tar does not contain {NAME}")
     assert "skopeo copy docker://" in said
 
 
@@ -86,8 +86,8 @@ def test_docker_save_tells_the_id_only() -> None:
     data, config = docker()
     (held,) = read(data).images
     assert (held.architecture, held.id, held.digests) == ("amd64", config, (config,))
-    assert "images in it: one without a name" in refusal(docker(None)[0])
-    assert "images in it: Not A Name" in refusal(docker(["Not A Name"])[0])
+    assert "its images: one without a name" in refusal(docker(None)[0])
+    assert "its images: Not A Name" in refusal(docker(["Not A Name"])[0])
 
 
 def test_each_architecture_is_told() -> None:
@@ -109,7 +109,7 @@ def test_a_digest_may_be_any_of_the_images() -> None:
     found = {wanted: {each.architecture for each in read(data, NAME, wanted).images} for wanted in (top, arm, arm_id)}
     assert found == {top: {"amd64", "arm64"}, arm: {"arm64"}, arm_id: {"arm64"}}
     said = refusal(data, NAME, digest(b"another"))
-    assert said.startswith("colocation_agent_image_digest: /srv/agent.tar holds")
+    assert said.startswith("colocation_agent_image_digest: /srv/agent.tar contains")
     assert top in said
 
 
@@ -123,18 +123,18 @@ def test_an_image_that_is_not_whole_is_refused() -> None:
         layout = Layout()
         manifest, _config = layout.image()
         gone = list(layout.blobs)[missing]
-        assert f"{gone}, and no such blob is in it" in refusal(without(layout.name(manifest, ref=NAME), gone))
+        assert f"{gone}, and the archive has no such blob" in refusal(without(layout.name(manifest, ref=NAME), gone))
     layout = Layout()
     top = layout.index(layout.image()[0])
     layout.name(top, ref=NAME)
-    assert "does not hold any image for Linux wholly" in refusal(without(layout, next(iter(layout.blobs))))
+    assert "does not contain a complete image for Linux" in refusal(without(layout, next(iter(layout.blobs))))
 
 
 def test_a_blob_that_is_not_what_its_name_says_is_not_there() -> None:
     layout = Layout()
     manifest, _config = layout.image()
     layout.blobs[manifest] = layout.blobs[manifest] + b" "
-    assert f"names {manifest}, and no such blob is in it" in refusal(layout.name(manifest, ref=NAME).tar())
+    assert f"refers to {manifest}, and the archive has no such blob" in refusal(layout.name(manifest, ref=NAME).tar())
 
 
 def test_indexes_that_lead_to_each_other_end() -> None:
@@ -142,7 +142,7 @@ def test_indexes_that_lead_to_each_other_end() -> None:
     below = layout.image()[0]
     for _level in range(8):
         below = layout.index(*[below] * 50)
-    assert "does not hold any image for Linux wholly" in refusal(layout.name(below, ref=NAME).tar())
+    assert "does not contain a complete image for Linux" in refusal(layout.name(below, ref=NAME).tar())
 
 
 def member(name: str, **fields: Any) -> bytes:
@@ -159,24 +159,24 @@ GLOBAL = tarfile.TarInfo.create_pax_global_header({"size": "1"})
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "it is no whole tar without compression"),
+        (b"", "it is not a complete, uncompressed tar file"),
         (b"\0" * 10240, "it has neither oci-layout nor manifest.json"),
-        (gzip.compress(single()[0]), "it is no whole tar without compression"),
-        (single()[0][:700], "it is no whole tar without compression"),
-        (HUGE, "a header of it claims 1099511627776 bytes"),
+        (gzip.compress(single()[0]), "it is not a complete, uncompressed tar file"),
+        (single()[0][:700], "it is not a complete, uncompressed tar file"),
+        (HUGE, "a header has a size of 1099511627776 bytes"),
         (GLOBAL + single()[0], "it has a global PAX header"),
-        (member("a/" + "x" * 90, size=-512) * 3, "it is"),
-        (tar([("./a", b"1"), ("b/../a", b"2")]), "two entries of it are called a"),
-        (tar([("oci-layout", b"{}")]), "index.json is not in it"),
-        (tar([("oci-layout", b"{}"), ("index.json", b"[]")]), "index.json is no JSON object"),
-        (tar([("oci-layout", b"{}"), ("index.json", b"{")]), "index.json is no JSON"),
-        (tar([("oci-layout", b"{}"), ("index.json", b"[" * 100000)]), "index.json is no JSON"),
-        (tar([("oci-layout", b"{}"), ("index.json", b'{"manifests": 7}')]), "manifests is no list"),
-        (tar([("oci-layout", b"{}"), ("index.json", b'{"manifests": [7]}')]), "does not hold"),
-        (tar([("manifest.json", b"{}")]), "manifest.json is no list of images"),
-        (tar([("manifest.json", b"[7]")]), "manifest.json[0] is no image"),
-        (tar([("manifest.json", b'[{"Config": "../etc"}]')]), "the configuration '../etc' is not in it"),
-        (tar([("c", b"x"), ("manifest.json", b'[{"Config": "c", "RepoTags": ["a"]}]')]), "does not hold"),
+        (member("a/" + "x" * 90, size=-512) * 3, " is "),
+        (tar([("./a", b"1"), ("b/../a", b"2")]), "two entries have the name a"),
+        (tar([("oci-layout", b"{}")]), "the archive has no index.json"),
+        (tar([("oci-layout", b"{}"), ("index.json", b"[]")]), "index.json is not a JSON object"),
+        (tar([("oci-layout", b"{}"), ("index.json", b"{")]), "index.json is not valid JSON"),
+        (tar([("oci-layout", b"{}"), ("index.json", b"[" * 100000)]), "index.json is not valid JSON"),
+        (tar([("oci-layout", b"{}"), ("index.json", b'{"manifests": 7}')]), "manifests is not a list"),
+        (tar([("oci-layout", b"{}"), ("index.json", b'{"manifests": [7]}')]), "does not contain"),
+        (tar([("manifest.json", b"{}")]), "manifest.json is not a list of images"),
+        (tar([("manifest.json", b"[7]")]), "manifest.json[0] is not an image"),
+        (tar([("manifest.json", b'[{"Config": "../etc"}]')]), "the archive has no configuration '../etc'"),
+        (tar([("c", b"x"), ("manifest.json", b'[{"Config": "c", "RepoTags": ["a"]}]')]), "does not contain"),
     ],
 )
 def test_what_is_no_archive_of_images_is_refused(data: bytes, said: str) -> None:
@@ -189,7 +189,7 @@ def test_a_descriptor_without_a_digest_is_refused() -> None:
     for entry in ({}, {"digest": 7}, {"digest": "md5:0"}):
         named = {**entry, "annotations": {"org.opencontainers.image.ref.name": NAME}}
         files = [("oci-layout", b"{}"), ("index.json", text({"manifests": [named]}))]
-        assert "manifests[0] has no digest of kind sha256" in refusal(tar(files))
+        assert "manifests[0] has no sha256 digest" in refusal(tar(files))
 
 
 def test_links_and_devices_count_for_nothing() -> None:
@@ -202,7 +202,7 @@ def test_too_many_entries_and_documents_are_refused(monkeypatch: pytest.MonkeyPa
     with pytest.raises(BadArchive, match="more than 3 entries"):
         load_entries(io.BytesIO(tar([(str(each), b"") for each in range(4)])))
     monkeypatch.setattr(tar_entries, "MAX_DOCUMENTS", 20)
-    with pytest.raises(BadArchive, match="JSON documents have more than"):
+    with pytest.raises(BadArchive, match="JSON documents are larger than"):
         load_entries(io.BytesIO(tar([("a", b"{" * 15), ("b", b"[" * 15)])))
 
 
@@ -240,10 +240,12 @@ def test_names_are_normalized_as_the_runtimes_do(given_name: str, full: str) -> 
 
 @pytest.mark.parametrize("name", ["", "A", "x/y:", "x//y", "x/y:v 1", "https://x/y", "x/y:a:b", "-x.y/z"])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(ProfileError, match="is no name of an image"):
+    with pytest.raises(ProfileError, match="is not an image name"):
         normalize_image(name)
 
 
 def test_a_name_with_a_digest_is_refused() -> None:
-    with pytest.raises(ProfileError, match="write registry/name:tag, and the digest into colocation_agent_image_dig"):
+    with pytest.raises(
+        ProfileError, match="set it to registry/name:tag, and colocation_agent_image_digest to the digest"
+    ):
         normalize_image(f"{NAME}@{digest(b'')}")

@@ -276,7 +276,9 @@ def test_watermarks_that_only_clash_with_what_is_there_are_refused() -> None:
 
 def test_their_entry_for_our_nodes_is_refused() -> None:
     there = config_map('{"globalConfig": {}, "nodesConfig": [{"selector": {"matchLabels": {"zone": "b"}}}]}')
-    with pytest.raises(ClusterError, match=r"the last that matches: nodesConfig\[0\] matches n2\. Nothing was changed"):
+    with pytest.raises(
+        ClusterError, match=r"the last entry that matches: nodesConfig\[0\] matches n2\. Nothing was changed"
+    ):
         plan(cluster(config_map=there))
 
 
@@ -294,7 +296,7 @@ def test_configurations_are_made_changed_and_taken_away_with_the_variable() -> N
     first = plan(with_crd, options(memory_qos=memory, features=["MemoryQoSV2"]))
     assert [str(step) for step in first.steps[-1:]] == ["create ColocationConfiguration batch/offline"]
     assert [note.partition(": ")[2] for note in first.notes] == [
-        "colocation_agent_memory_qos does nothing there, since MemoryQoSV2 is off"
+        "colocation_agent_memory_qos has no effect, since MemoryQoSV2 is disabled"
     ]
     after = carried_out(with_crd, first.steps)
     second = plan(after, options(features=["MemoryQoSV2"]))
@@ -324,14 +326,14 @@ def test_another_agent_on_the_same_nodes_is_refused(image: str, selector: dict[s
     if not refused:
         assert plan(there).steps
         return
-    with pytest.raises(ClusterError, match=r"^Another agent is meant for the same nodes: DaemonSet x/theirs \("):
+    with pytest.raises(ClusterError, match=r"^Another agent is deployed to the same nodes: DaemonSet x/theirs \("):
         plan(there)
 
 
 def test_an_object_of_others_with_our_name_is_refused() -> None:
     key = Ref("v1", "ServiceAccount", "volcano-colocation-agent", SPACE)
     theirs = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": key.name, "namespace": SPACE}}
-    with pytest.raises(ClusterError, match=r"^ServiceAccount volcano-system/volcano-colocation-agent is there"):
+    with pytest.raises(ClusterError, match=r"^ServiceAccount volcano-system/volcano-colocation-agent exists"):
         plan(cluster(objects={key: theirs}))
 
 

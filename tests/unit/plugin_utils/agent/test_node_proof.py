@@ -72,13 +72,13 @@ def test_where_nothing_is_all_is_told() -> None:
         "kubernetes.io/batch-cpu is not among its allocatable resources:"
         " the Node has no label volcano.sh/oversubscription=true",
     )
-    assert proof(sets=()).agent == f"there is no DaemonSet for its pool {POOLED.name}"
-    assert proof(pods=()).agent == "no pod of the agent is on it"
+    assert proof(sets=()).agent == f"its pool {POOLED.name} has no DaemonSet"
+    assert proof(pods=()).agent == "the agent has no pod on this Node"
 
 
 def test_a_change_that_is_not_taken_up_yet() -> None:
     later = {**SET, "metadata": {**SET["metadata"], "generation": 2}}
-    assert proof(sets=(later,)).agent == "the DaemonSet's last change has not been taken up yet"
+    assert proof(sets=(later,)).agent == "the DaemonSet controller has not observed the last change yet"
 
 
 def rolling(**given: Any) -> dict[str, Any]:
@@ -99,16 +99,16 @@ def rolling(**given: Any) -> dict[str, Any]:
     ],
 )
 def test_while_an_update_goes_on_the_former_pod_is_named(given: dict[str, Any], what: str) -> None:
-    assert proof(sets=(rolling(**given),)).agent == f"the pod on it is still the former one ({what})"
+    assert proof(sets=(rolling(**given),)).agent == f"its pod still has the previous template ({what})"
 
 
 def test_so_is_one_without_what_selinux_or_the_environment_asks_for() -> None:
     confined = rolling()
     confined["spec"]["template"]["spec"]["securityContext"]["seLinuxOptions"] = {"type": "spc_t"}
-    assert proof(sets=(confined,)).agent == "the pod on it is still the former one (securityContext)"
+    assert proof(sets=(confined,)).agent == "its pod still has the previous template (securityContext)"
     moved = rolling()
     moved["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "cgroupfs"
-    assert proof(sets=(moved,)).agent == "the pod on it is still the former one (env of volcano-agent)"
+    assert proof(sets=(moved,)).agent == "its pod still has the previous template (env of volcano-agent)"
 
 
 def test_and_one_that_says_more_than_the_template_does_now() -> None:
@@ -116,7 +116,7 @@ def test_and_one_that_says_more_than_the_template_does_now() -> None:
     newer["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "2"
     old = pod()
     old["metadata"]["labels"] = {"pod-template-generation": "1"}
-    assert proof(sets=(newer,), pods=(old,)).agent == "the pod on it is still the former one (template 1 of 2)"
+    assert proof(sets=(newer,), pods=(old,)).agent == "its pod still has the previous template (template 1 of 2)"
     old["metadata"]["labels"] = {"pod-template-generation": "2"}
     assert proof(sets=(newer,), pods=(old,)).agent == ""
 
@@ -137,7 +137,7 @@ def test_what_admission_adds_to_a_pod_is_no_difference() -> None:
 def test_the_daemon_sets_own_count_comes_before_what_admission_made_of_its_pods() -> None:
     mirrored = pod()
     mirrored["spec"]["containers"][0]["image"] = "mirror/vc-agent:v1.14.0"
-    assert proof(sets=(rolling(),), pods=(mirrored,)).agent.endswith("former one (image of volcano-agent)")
+    assert proof(sets=(rolling(),), pods=(mirrored,)).agent.endswith("previous template (image of volcano-agent)")
     done = rolling()
     done["status"]["updatedNumberScheduled"] = 1
     assert proof(sets=(done,), pods=(mirrored,)).agent == ""
@@ -146,7 +146,7 @@ def test_the_daemon_sets_own_count_comes_before_what_admission_made_of_its_pods(
 def test_a_pod_that_is_going_is_none_that_works() -> None:
     going = pod()
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert proof(pods=(going,)).agent == "the pod on it is on its way out"
+    assert proof(pods=(going,)).agent == "its pod is being deleted"
 
 
 def test_of_two_pods_the_younger_counts() -> None:
@@ -181,27 +181,30 @@ def test_why_a_pod_is_not_ready(status: dict[str, Any], why: str) -> None:
 def test_the_cgroup_is_that_of_the_running_pods_environment_and_flags() -> None:
     guessing = pod()
     guessing["spec"]["containers"][0]["env"][0]["value"] = ""
-    assert proof(pods=(guessing,)).cgroup_reason == "CGROUP_DRIVER of its pod is '', so that it guesses the driver"
+    assert (
+        proof(pods=(guessing,)).cgroup_reason
+        == "CGROUP_DRIVER of its pod is '', so the agent detects the driver itself"
+    )
     other = pod()
     other["spec"]["containers"][0]["env"][0]["value"] = "cgroupfs"
-    assert proof(pods=(other,)).cgroup_reason == "the agent has the cgroupfs driver and kubelet systemd"
+    assert proof(pods=(other,)).cgroup_reason == "the agent uses the cgroupfs driver, and kubelet systemd"
     rooted = pod()
     rooted["spec"]["containers"][0]["args"].append("--kube-cgroup-root=pods")
     found = proof(pods=(rooted,))
     assert found.cgroup == "pods.slice/pods-kubepods.slice"
     assert found.cgroup_reason.startswith(
-        "the agent looks for pods in pods.slice/pods-kubepods.slice, and there is /sys"
+        "the agent expects pods in pods.slice/pods-kubepods.slice, and the node has /sys"
     )
-    assert proof(trees=()).cgroup_reason.endswith("there is no cgroup of pods")
+    assert proof(trees=()).cgroup_reason.endswith("the node has no cgroup of pods")
 
 
 def test_why_nothing_is_offered() -> None:
     bare = node("n1", LABELS)
     missing = "kubernetes.io/batch-cpu is not among its allocatable resources"
-    assert proof(bare).batch_cpu_reason == f"{missing}: the agent has not reported it; its log says why"
-    assert proof(bare, pods=(pod("False"),)).batch_cpu_reason == f"{missing}: no agent works there"
+    assert proof(bare).batch_cpu_reason == f"{missing}: the agent has not reported it; see the agent's log"
+    assert proof(bare, pods=(pod("False"),)).batch_cpu_reason == f"{missing}: no agent works on it"
     chosen = rolling(features=["Eviction"])
     without = {**pod(), "spec": {**chosen["spec"]["template"]["spec"], "nodeName": "n1"}}
     found = proof(bare, sets=(chosen,), pods=(without,))
-    assert found.batch_cpu_reason == f"{missing}: its agent has no OverSubscription"
+    assert found.batch_cpu_reason == f"{missing}: its agent does not have the feature OverSubscription"
     assert proof(bare, oversubscribed=False).reasons == ()

@@ -75,25 +75,25 @@ def test_a_named_pool_is_split_by_kind_and_keeps_its_settings() -> None:
 @pytest.mark.parametrize(
     ("different", "release", "why"),
     [
-        ({"mode": CgroupMode.UNKNOWN, "mode_reason": "no mounts"}, NOW, "its cgroup version is not known (no mounts)"),
-        ({"driver": None}, NOW, "kubelet's cgroup driver is not known; the playbook assess says what is missing"),
-        ({"runtime_driver": "cgroupfs"}, NOW, "kubelet has the systemd driver and containerd cgroupfs, so that pods"),
-        ({}, OLD, "it has cgroup v2, which the agent knows from 1.14 on; 1.13 takes every node for v1 with cgroupfs"),
-        ({"mode": CgroupMode.V1}, OLD, "it has the systemd driver, which the agent knows from 1.14 on"),
+        ({"mode": CgroupMode.UNKNOWN, "mode_reason": "no mounts"}, NOW, "its cgroup version is unknown (no mounts)"),
+        ({"driver": None}, NOW, "kubelet's cgroup driver is unknown; run the playbook assess to find out why"),
+        ({"runtime_driver": "cgroupfs"}, NOW, "kubelet uses the systemd driver and containerd cgroupfs, so pods"),
+        ({}, OLD, "it has cgroup v2, which the agent supports from 1.14; 1.13 assumes v1 with cgroupfs on"),
+        ({"mode": CgroupMode.V1}, OLD, "it has the systemd driver, which the agent supports from 1.14;"),
         (
             {"agents": ("koordlet (1 process(es) koordlet)",)},
             NOW,
             "koordlet (1 process(es) koordlet) sets CPU and memory",
         ),
-        ({"cgroup_root": "/a/b"}, NOW, "kubelet's cgroupRoot is /a/b, and under the systemd driver the agent takes"),
-        ({"mountpoints": {"cpu": "/cg"}}, NOW, "its cgroups are not mounted in one folder called cgroup"),
-        ({"mountpoints": {}}, NOW, "its cgroups are not mounted in one folder called cgroup"),
+        ({"cgroup_root": "/a/b"}, NOW, "kubelet's cgroupRoot is /a/b, and with the systemd driver, the agent's"),
+        ({"mountpoints": {"cpu": "/cg"}}, NOW, "its cgroup hierarchies are not mounted in one directory named cgroup"),
+        ({"mountpoints": {}}, NOW, "its cgroup hierarchies are not mounted in one directory named cgroup"),
         (
             {"cgroup_root": "/pods"},
             NOW,
-            "the agent would look for pods in pods.slice/pods-kubepods.slice, and there is /sys",
+            "the agent expects pods in pods.slice/pods-kubepods.slice, and the node has /sys",
         ),
-        ({"trees": ()}, NOW, "the agent would look for pods in kubepods.slice, and there is no cgroup of pods"),
+        ({"trees": ()}, NOW, "the agent expects pods in kubepods.slice, and the node has no cgroup of pods"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -127,8 +127,8 @@ def test_all_hosts_that_cannot_are_named_at_once() -> None:
     with pytest.raises(ClusterError) as refused:
         pools([host("n1", driver=None), host("n2"), host("n3", trees=())], options())
     assert str(refused.value).startswith("The Volcano agent cannot work on 2 of the hosts: n1: kubelet's cgroup driver")
-    assert "; n3: the agent would look" in str(refused.value)
-    assert str(refused.value).endswith("Nothing was changed. Put that right, or leave these hosts out of the run.")
+    assert "; n3: the agent expects pods" in str(refused.value)
+    assert str(refused.value).endswith("Nothing was changed. Fix the causes, or exclude these hosts from the run.")
 
 
 def features_of(one: AgentHost, release: tuple[int, int] = NOW) -> tuple[set[str], dict[str, str]]:
@@ -142,17 +142,17 @@ def test_a_mainline_v2_node_gets_what_v2_has() -> None:
     assert off == {
         "CPUQoS": "cpu.qos_level exists on cgroup v1 only, and this node has v2",
         "MemoryQoS": "memory.qos_level exists on cgroup v1 only, and this node has v2; MemoryQoSV2 is for v2",
-        "NetworkQoS": "it sorts packets by net_cls.classid of cgroup v1, and this node has v2",
+        "NetworkQoS": "it classifies packets by net_cls.classid of cgroup v1, and this node has v2",
     }
 
 
 def test_a_mainline_v1_node_has_no_qos_levels() -> None:
     on, off = features_of(host("n1", V1))
     assert on == {"OverSubscription", "Eviction", "Resources", "CPUBurst", "CPUThrottle"}
-    assert off["CPUQoS"].endswith("cpu.qos_level is not there")
+    assert off["CPUQoS"].endswith("cpu.qos_level does not exist")
     assert off["MemoryQoSV2"] == "it writes memory.high, memory.low and memory.min of cgroup v2, and this node has v1"
     assert off["NetworkQoS"] == (
-        "the agent serves it on openEuler 22.03 LTS-SP2 and newer only, and this is Debian GNU/Linux 13 (trixie)"
+        "the agent supports it only on openEuler 22.03 LTS-SP2 and newer, and this node has Debian GNU/Linux 13 (trixie)"
     )
 
 
@@ -164,9 +164,9 @@ def test_openeuler_gets_all_of_v1() -> None:
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
-        ("22.03 (LTS-SP1)", "the agent serves it on openEuler 22.03 LTS-SP2"),
-        ("20.03 (LTS-SP4)", "the agent serves it on openEuler 22.03 LTS-SP2"),
-        ("24.03 (LTS)", "/etc/cni/net.d/cni.conflist is not there, and the agent adds its plugin to that file"),
+        ("22.03 (LTS-SP1)", "the agent supports it only on openEuler 22.03 LTS-SP2"),
+        ("20.03 (LTS-SP4)", "the agent supports it only on openEuler 22.03 LTS-SP2"),
+        ("24.03 (LTS)", "/etc/cni/net.d/cni.conflist does not exist, and the agent adds its plugin to that file"),
     ],
 )
 def test_network_qos_needs_the_release_and_the_file(version: str, reason: str) -> None:
@@ -176,7 +176,7 @@ def test_network_qos_needs_the_release_and_the_file(version: str, reason: str) -
 
 def test_what_nothing_shows_is_left_off() -> None:
     off = features_of(host("n1", V2_CGROUPFS))[1]
-    assert off["CPUBurst"] == "nothing shows whether the kernel has it (cpu.max.burst, and no cgroup to see it in)"
+    assert off["CPUBurst"] == "it is unknown whether the kernel has it (cpu.max.burst, and no cgroup to see it in)"
 
 
 def test_kubelets_own_memory_qos_excludes_the_agents() -> None:
@@ -186,8 +186,8 @@ def test_kubelets_own_memory_qos_excludes_the_agents() -> None:
 
 def test_an_older_agent_lacks_what_came_later() -> None:
     off = features_of(host("n1"), OLD)[1]
-    assert off["CPUThrottle"] == "CPUThrottle came with 1.14, the image is 1.13"
-    assert off["MemoryQoSV2"] == "MemoryQoSV2 came with 1.14, the image is 1.13"
+    assert off["CPUThrottle"] == "CPUThrottle is available from 1.14, and the image's release is 1.13"
+    assert off["MemoryQoSV2"] == "MemoryQoSV2 is available from 1.14, and the image's release is 1.13"
 
 
 def test_containers_of_crio_under_cgroupfs_are_not_found() -> None:

@@ -164,8 +164,8 @@ def test_what_is_to_be_read_of_a_ready_pod() -> None:
 @pytest.mark.parametrize(
     ("pods", "why"),
     [
-        ([], "the pod is not there yet"),
-        ([live(tried(), deletionTimestamp="now")], "a pod of an earlier run is on its way out"),
+        ([], "the pod does not exist yet"),
+        ([live(tried(), deletionTimestamp="now")], "a pod of an earlier run is still being deleted"),
         ([live(tried(), ready=False)], "its pod is not Ready: Running"),
         (
             [
@@ -220,7 +220,7 @@ def test_a_node_without_labels_shows_resources_only() -> None:
     (off,) = unverified_features(features, bare, batch=True)
     assert (off.feature, off.reason) == (
         Feature.CPU_BURST,
-        "the Node has no label volcano.sh/colocation=true, so that its agent leaves the feature off",
+        "the Node has no label volcano.sh/colocation=true, without which the agent does not enable it",
     )
     assert [each.feature for each in unverified_features(features, bare, batch=False)] == list(features)
     assert not values(features, bare, v2=True, batch=False)

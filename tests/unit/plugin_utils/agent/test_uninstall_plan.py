@@ -108,7 +108,7 @@ def test_labels_of_others_stay() -> None:
 
 
 def test_taking_labels_away_needs_the_permission_too() -> None:
-    with pytest.raises(ClusterError, match=r"evicts the pods that use oversubscribed resources.*Nothing was changed"):
+    with pytest.raises(ClusterError, match=r"evicts the Node's pods that use oversubscribed resources.*Nothing was changed"):
         plan_uninstall(installed(), SPACE, NOT_SET)
 
 
@@ -145,7 +145,7 @@ def test_what_others_changed_of_ours_is_told_and_stays() -> None:
     after = carried_out(cluster(), plan(cluster(), options(watermarks={"cpu_high": 70})).steps)
     after = replace(after, config_map=config_map((after.text or "").replace("70", "75")))
     found = plan_uninstall(after, SPACE, GRANTED)
-    assert [note.rpartition("; ")[2] for note in found.notes] == ["it stays"]
+    assert [note.rpartition("; ")[2] for note in found.notes] == ["it is not changed"]
     assert "75" in (carried_out(after, found.steps).text or "")
 
 
