@@ -223,9 +223,10 @@ JOURNAL_NAME, JOURNAL_KEY = "volcano-colocation-agent", "agent.json"
 
 @dataclass(frozen=True)
 class AgentJournal:
-    """``original`` is the text before the first run, and ``committed`` the text of the last one; None if missing.
+    """``committed`` is the text that the collection wrote, and ``original`` the same text without managed values.
 
-    ``existed``: whether the ConfigMap existed. ``labels``: previous values by Node and label, None if it was not set.
+    Both are None if there was none. ``existed``: whether the ConfigMap existed before. ``labels``: previous values by
+    Node and label, None if a label was not set.
     """
 
     existed: bool = False

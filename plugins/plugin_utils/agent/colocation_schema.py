@@ -182,9 +182,9 @@ def find_problems(document: Mapping[str, Any]) -> tuple[str, ...]:
     problems = list(_value_problems(document.get(GLOBAL_CONFIG), GLOBAL_CONFIG))
     problems += _order_problems({**DEFAULTS, **base}, GLOBAL_CONFIG)
     for index, entry in enumerate(document.get(NODE_CONFIGS) or ()):
-        place = f"{NODE_CONFIGS}[{index}]"
-        problems += _value_problems(entry, place)
-        problems += _order_problems({**DEFAULTS, **base, **dict(flatten(entry))}, place)
+        location = f"{NODE_CONFIGS}[{index}]"
+        problems += _value_problems(entry, location)
+        problems += _order_problems({**DEFAULTS, **base, **dict(flatten(entry))}, location)
     return tuple(dict.fromkeys(problems))
 
 
@@ -202,30 +202,30 @@ def _type_problems(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"{NODE_CONFIGS}[{index}].selector is not an object"
 
 
-def _value_problems(part: object, place: str) -> Iterator[str]:
+def _value_problems(part: object, location: str) -> Iterator[str]:
     if not isinstance(part, Mapping):
         return
     for section in SECTIONS:
         table = part.get(section)
         if table is not None and not isinstance(table, Mapping):
-            yield f"{place}.{section} is not an object"
+            yield f"{location}.{section} is not an object"
     for path, value in flatten(part):
         problem = SECTIONS[path[0]][path[1]].problem(value)
         if problem:
-            yield f"{place}.{'.'.join(path)}: {value!r} {problem}"
+            yield f"{location}.{'.'.join(path)}: {value!r} {problem}"
 
 
-def _order_problems(values: Mapping[ConfigPath, Any], place: str) -> Iterator[str]:
+def _order_problems(values: Mapping[ConfigPath, Any], location: str) -> Iterator[str]:
     for low, high in ORDERED:
         pair = values.get(low), values.get(high)
         if not all(isinstance(value, int) for value in pair):
             continue
         if values[low] > values[high] or ((low, high) in STRICTLY_ORDERED and values[low] == values[high]):
-            yield f"{place}: {order_error(low, high, values)}"
+            yield f"{location}: {order_error(low, high, values)}"
 
 
 def selector_matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """As metav1.LabelSelectorAsSelector: an empty selector matches all labels, an unknown operator none."""
+    """Like metav1.LabelSelectorAsSelector: an empty selector matches all labels, an unknown operator none."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
     return all(_meets_expression(expression, labels) for expression in selector.get("matchExpressions") or ())

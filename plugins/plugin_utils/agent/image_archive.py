@@ -155,9 +155,9 @@ def _oci_images(entries: Entries, desired: str) -> Iterator[_NamedImage]:
     for number, entry in enumerate(_list(index, "manifests", OCI_INDEX)):
         annotations = entry.get("annotations") if isinstance(entry, dict) else None
         name = _image_name(annotations if isinstance(annotations, dict) else {}, desired)
-        place = f"{OCI_INDEX}: manifests[{number}]"
+        location = f"{OCI_INDEX}: manifests[{number}]"
         # Other images may lack blobs; they are not imported.
-        images = _platforms(entries, entry, place) if name == desired else [ArchivedImage("", "", ())]
+        images = _platforms(entries, entry, location) if name == desired else [ArchivedImage("", "", ())]
         yield from (_NamedImage(name, image) for image in images)
 
 
@@ -170,11 +170,11 @@ def _image_name(annotations: Mapping[str, Any], desired: str) -> str:
     return short if not short or {"/", ":", "@"} & set(short) else f"{repository_of(desired)}:{short}"
 
 
-def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
+def _platforms(entries: Entries, entry: Any, location: str) -> list[ArchivedImage]:
     """The complete images for Linux of a descriptor."""
-    top = _digest(entry, place)
+    top = _digest(entry, location)
     if top not in entries.documents:
-        raise BadArchive(f"{place} refers to {top}, and the archive has no such blob")
+        raise BadArchive(f"{location} refers to {top}, and the archive has no such blob")
     images: list[ArchivedImage] = []
     pending: list[tuple[str, tuple[str, ...]]] = [(top, ())]
     visited: set[str] = set()
@@ -191,7 +191,7 @@ def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
             members = _list(document, "manifests", digest)
             pending += [(_digest(member, f"{digest}: manifests"), (*above, digest)) for member in members]
     if not images:
-        raise BadArchive(f"{place}: the archive does not contain a complete image for Linux of {top}")
+        raise BadArchive(f"{location}: the archive does not contain a complete image for Linux of {top}")
     return images
 
 
@@ -217,12 +217,12 @@ def _docker_images(entries: Entries) -> Iterator[_NamedImage]:
     if not isinstance(manifest, list) or len(manifest) > MAX_MANIFESTS:
         raise BadArchive(f"{DOCKER_MANIFEST} is not a list of images")
     for number, entry in enumerate(manifest):
-        place = f"{DOCKER_MANIFEST}[{number}]"
+        location = f"{DOCKER_MANIFEST}[{number}]"
         if not isinstance(entry, dict):
-            raise BadArchive(f"{place} is not an image")
+            raise BadArchive(f"{location} is not an image")
         config = entries.digests.get(str(entry.get("Config")))
         if config is None:
-            raise BadArchive(f"{place}: the archive has no configuration {str(entry.get('Config'))[:80]!r}")
+            raise BadArchive(f"{location}: the archive has no configuration {str(entry.get('Config'))[:80]!r}")
         platform = _platform(entries, config)
         tags = entry.get("RepoTags") or [""]
         if platform is not None and isinstance(tags, list):
@@ -245,31 +245,31 @@ def _platform(entries: Entries, config: str) -> ArchivedImage | None:
     return ArchivedImage(str(document.get("architecture")), config, ())
 
 
-def _digest(entry: Any, place: str) -> str:
+def _digest(entry: Any, location: str) -> str:
     digest = entry.get("digest") if isinstance(entry, dict) else None
     if not isinstance(digest, str) or not digest.startswith("sha256:"):
-        raise BadArchive(f"{place} has no sha256 digest")
+        raise BadArchive(f"{location} has no sha256 digest")
     return digest
 
 
-def _list(document: Mapping[str, Any], key: str, place: str) -> list[Any]:
+def _list(document: Mapping[str, Any], key: str, location: str) -> list[Any]:
     value = document.get(key)
     if not isinstance(value, list) or len(value) > MAX_MANIFESTS:
-        raise BadArchive(f"{place}: {key} is not a list of at most {MAX_MANIFESTS} elements")
+        raise BadArchive(f"{location}: {key} is not a list of at most {MAX_MANIFESTS} elements")
     return value
 
 
-def _json(text: bytes | None, place: str) -> dict[str, Any]:
+def _json(text: bytes | None, location: str) -> dict[str, Any]:
     if text is None:
-        raise BadArchive(f"the archive has no {place}")
-    document = _parsed(text, place)
+        raise BadArchive(f"the archive has no {location}")
+    document = _parsed(text, location)
     if not isinstance(document, dict):
-        raise BadArchive(f"{place} is not a JSON object")
+        raise BadArchive(f"{location} is not a JSON object")
     return document
 
 
-def _parsed(text: bytes, place: str) -> Any:
+def _parsed(text: bytes, location: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadArchive(f"{place} is not valid JSON ({error})") from error
+        raise BadArchive(f"{location} is not valid JSON ({error})") from error

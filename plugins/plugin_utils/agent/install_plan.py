@@ -223,7 +223,7 @@ def _configurations(options: DeployOptions, state: AgentState) -> Iterator[Objec
     live = {Ref.of(configuration): configuration for configuration in state.configurations or ()}
     yield from _managed_changes(replace(state, objects=live), desired)
     for key, configuration in live.items():
-        if is_managed(configuration) and key not in {Ref.of(one) for one in desired}:
+        if is_managed(configuration) and key not in {Ref.of(manifest) for manifest in desired}:
             yield delete_object(configuration)
 
 

@@ -226,7 +226,7 @@ def _memory_qos(entries: Sequence[Mapping[str, Any]]) -> tuple[MemoryQos, ...]:
     for entry in entries:
         for name in ("high_ratio", "low_ratio", "min_ratio"):
             _require_number(f"{variable}, {entry['name']}: {name}", entry[name], Number(0, 100))
-        one = MemoryQos(
+        memory_qos = MemoryQos(
             entry["name"],
             entry["namespace"],
             entry["selector"],
@@ -234,9 +234,9 @@ def _memory_qos(entries: Sequence[Mapping[str, Any]]) -> tuple[MemoryQos, ...]:
             entry["low_ratio"],
             entry["min_ratio"],
         )
-        if any((other.namespace, other.name) == (one.namespace, one.name) for other in parsed):
-            raise ProfileError(variable, f"{one.namespace}/{one.name} is listed twice")
-        parsed.append(one)
+        if any((other.namespace, other.name) == (memory_qos.namespace, memory_qos.name) for other in parsed):
+            raise ProfileError(variable, f"{memory_qos.namespace}/{memory_qos.name} is listed twice")
+        parsed.append(memory_qos)
     return tuple(parsed)
 
 

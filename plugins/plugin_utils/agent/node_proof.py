@@ -77,7 +77,7 @@ ROOT_FLAG, FEATURES_FLAG = "--kube-cgroup-root", "--supported-features"
 
 @dataclass(frozen=True)
 class NodeProof:
-    """The state of one Node. ``agent``, which is also a reason, and the other reasons are empty without a problem."""
+    """The state of one Node. ``agent`` is why the agent does not work; all reasons are empty if there is no problem."""
 
     node: str
     pool: str
