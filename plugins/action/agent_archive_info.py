@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_archive_info, and all of it: what an archive of images holds."""
+"""Action of agent_archive_info, which runs only on the controller: read the images in an archive."""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ class ActionModule(ColocationAction):
     def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         path, digest = os.path.abspath(arguments["path"]), arguments["digest"] or ""
         if digest and not SHA256.fullmatch(digest):
-            raise ProfileError(
-                DIGEST_VARIABLE, f"{digest!r} is not a digest such as sha256: and 64 digits of 0-9 and a-f"
-            )
+            raise ProfileError(DIGEST_VARIABLE, f"{digest!r} is not a digest: use sha256: and 64 digits of 0-9 and a-f")
         try:
             with open(path, "rb") as stream:
-                found = load_archive(stream, path, arguments["image"], digest)
+                archive = load_archive(stream, path, arguments["image"], digest)
         except OSError as error:
-            message = f"{path}: {error.strerror or error}. Nothing was changed. It has to be a file on the controller"
+            message = f"{path}: {error.strerror or error}. Nothing was changed. Set it to a file on the controller"
             raise ProfileError(ARCHIVE_VARIABLE, message) from error
-        return {"changed": False, "archive": found.published()}
+        return {"changed": False, "archive": archive.to_result()}

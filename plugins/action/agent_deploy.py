@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_deploy, and all of it: the Volcano agent of a cluster, once for all hosts of a play."""
+"""Action of agent_deploy, which runs only on the controller, once for all hosts of a play."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ..plugin_utils.kube.api_errors import ClusterError
 from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.node.transport import Node
 
-Ahead = tuple[AgentPlan, tuple[RequiredPermission, ...]]
-"""A plan, and what the role's later tasks need beside it."""
+PlanWithPermissions = tuple[AgentPlan, tuple[RequiredPermission, ...]]
+"""A plan, and the permissions that later tasks of the role need."""
 
 
 class ActionModule(AgentAction):
@@ -32,7 +32,7 @@ class ActionModule(AgentAction):
         if arguments["step"] != "values":
             return super().work(node, arguments)
         try:
-            _options, _hosts, pools, values = self._wanted(arguments)
+            _options, _hosts, pools, values = self._desired(arguments)
         except ClusterError as error:
             return {"failed": True, "msg": str(error)}
         return plan_result(AgentPlan(), pools, values)
@@ -41,49 +41,51 @@ class ActionModule(AgentAction):
         permission = LabelPermission(arguments["label_nodes"])
         if arguments["state"] == "absent":
             pools: Sequence[Pool] = ()
-            values, (plan, later) = HelmValues(), self._way_back(cluster, arguments, permission)
+            values, (plan, later) = HelmValues(), self._plan_absent(cluster, arguments, permission)
         else:
-            pools, values, (plan, later) = self._way_there(cluster, arguments, permission)
+            pools, values, (plan, later) = self._plan_present(cluster, arguments, permission)
         require_permissions(cluster.client, (*plan_permissions(plan.steps), *later))
         cluster.apply(plan.steps)
         return plan_result(plan, pools, values)
 
-    def _wanted(
+    def _desired(
         self, arguments: Mapping[str, Any]
     ) -> tuple[DeployOptions, Sequence[AgentHost], Sequence[Pool], HelmValues]:
-        """What the hosts alone tell; no API server is asked."""
+        """The options, and what follows from the hosts alone, without the API server."""
         options = parse_deploy_options(arguments, self.groups())
         hosts = self.agent_hosts(arguments["nodes"], options.cni_config)
         pools = make_pools(hosts, options.pools, options.features, options.release)
         return options, hosts, pools, render_helm_values(pools, hosts, options)
 
-    def _way_there(
+    def _plan_present(
         self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission
-    ) -> tuple[Sequence[Pool], HelmValues, Ahead]:
-        options, hosts, pools, values = self._wanted(arguments)
-        identities = [each.identity for each in hosts]
+    ) -> tuple[Sequence[Pool], HelmValues, PlanWithPermissions]:
+        options, hosts, pools, values = self._desired(arguments)
+        identities = [host.identity for host in hosts]
         if arguments["step"] == "labels":
-            seen = cluster.read_node_state()
-            places = pools_by_node(pools, hosts_by_node(identities, seen.nodes))
-            return pools, values, (plan_labels(seen, places, pools, permission, options.namespace), ())
+            state = cluster.read_node_state()
+            node_pools = pools_by_node(pools, hosts_by_node(identities, state.nodes))
+            return pools, values, (plan_labels(state, node_pools, pools, permission, options.namespace), ())
         require_permissions(cluster.client, read_permissions(options.namespace))
-        seen = cluster.read_state()
-        found = hosts_by_node(identities, seen.nodes)
-        plan = plan_install(options, pools, found, seen, permission)
-        labels = plan_labels(seen, pools_by_node(pools, found), pools, permission, options.namespace)
-        proof = proof_permissions(options.namespace, trial=arguments["smoke_test"])
+        state = cluster.read_state()
+        host_names = hosts_by_node(identities, state.nodes)
+        plan = plan_install(options, pools, host_names, state, permission)
+        labels = plan_labels(state, pools_by_node(pools, host_names), pools, permission, options.namespace)
+        proof = proof_permissions(options.namespace, smoke_test=arguments["smoke_test"])
         return pools, values, (plan, (*plan_permissions(labels.steps), *proof))
 
-    def _way_back(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission) -> Ahead:
+    def _plan_absent(
+        self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission
+    ) -> PlanWithPermissions:
         identities = self.known_hosts(arguments["nodes"])
         if arguments["step"] == "labels":
-            seen = cluster.read_node_state()
-            hosts_by_node(identities, seen.nodes)
-            return plan_label_removal(seen, permission), ()
+            state = cluster.read_node_state()
+            hosts_by_node(identities, state.nodes)
+            return plan_label_removal(state, permission), ()
         require_permissions(cluster.client, read_permissions(arguments["namespace"]))
-        seen = cluster.read_state()
-        hosts_by_node(identities, seen.nodes)
-        labels = plan_permissions(plan_label_removal(seen, permission).steps)
-        # Agents that lose the labels are watched while they clean up.
+        state = cluster.read_state()
+        hosts_by_node(identities, state.nodes)
+        labels = plan_permissions(plan_label_removal(state, permission).steps)
+        # The role waits while agents without labels clean up, and lists their pods.
         watched = proof_permissions(arguments["namespace"]) if labels else ()
-        return plan_uninstall(seen, arguments["namespace"], permission), (*labels, *watched)
+        return plan_uninstall(state, arguments["namespace"], permission), (*labels, *watched)

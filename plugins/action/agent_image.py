@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_image: look on the node, and send the archive only if it is needed there."""
+"""Controller half of agent_image: check the node, and send the archive only if it needs an import."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class ActionModule(ColocationAction):
         missing = [name for name in NEEDED if not arguments[name]]
         if missing:
             raise ProfileError(
-                ARCHIVE_VARIABLE, f"agent_image needs {', '.join(missing)}, which agent_archive_info returns"
+                ARCHIVE_VARIABLE, f"agent_image also needs {', '.join(missing)}, which agent_archive_info returns"
             )
-        looked = node.execute(MODULE, {**arguments, "archive": None})
-        if looked.get("failed") or not looked.get("import_required") or self._task.check_mode:
-            return looked
+        checked = node.execute(MODULE, {**arguments, "archive": None})
+        if checked.get("failed") or not checked.get("import_required") or self._task.check_mode:
+            return checked
         try:
-            return node.execute(MODULE, {**arguments, "archive": self._sent(arguments["archive"])})
+            return node.execute(MODULE, {**arguments, "archive": self._send_archive(arguments["archive"])})
         except AnsibleConnectionFailure as error:
             raise ConnectionLost(error) from error
         finally:
             self._remove_tmp_path(self._connection._shell.tmpdir)
 
-    def _sent(self, archive: str) -> str:
-        """Where the archive lies on the node: in Ansible's folder for this task, which is 0700 and the login user's."""
+    def _send_archive(self, archive: str) -> str:
+        """Send the archive to Ansible's temporary directory on the node (mode 0700, login user); return its path."""
         shell = self._connection._shell
         if shell.tmpdir is None:
             self._make_tmp_path()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_smoke_test, and all of it: short-lived offline pods, and what to read of them."""
+"""Action of agent_smoke_test, which runs only on the controller: create and delete pods, and say what to verify."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class ActionModule(AgentAction):
             steps = tuple(cleanup_changes(cluster.pods(SMOKE_TEST_NAME)))
             cluster.apply(steps)
             return {"changed": bool(steps), "changes": [str(step) for step in steps], "tests": []}
-        hosts = {each.name: each for each in self.agent_hosts(arguments["nodes"], "")}
-        found = hosts_by_node([each.identity for each in hosts.values()], nodes)
+        hosts = {host.name: host for host in self.agent_hosts(arguments["nodes"], "")}
+        host_names = hosts_by_node([host.identity for host in hosts.values()], nodes)
         agents = Agents(cluster.daemon_sets(), cluster.pods(), oversubscribed=False)
-        tried = plan_smoke_tests({node: hosts[host] for node, host in found.items()}, nodes, agents)
+        tests = plan_smoke_tests({node: hosts[host] for node, host in host_names.items()}, nodes, agents)
         pods = cluster.pods(SMOKE_TEST_NAME)
-        steps = tuple(start_changes(tried, pods, arguments["namespace"]))
+        steps = tuple(start_changes(tests, pods, arguments["namespace"]))
         if steps:
-            # A pod that could be made and not be deleted would stay.
-            require_permissions(cluster.client, proof_permissions(arguments["namespace"], trial=True))
+            # Without permission to delete, a created pod would remain.
+            require_permissions(cluster.client, proof_permissions(arguments["namespace"], smoke_test=True))
         cluster.apply(steps)
         return {
             "changed": bool(steps),
             "changes": [str(step) for step in steps],
-            "tests": [each.published() for each in smoke_test_pods(tried, pods)],
+            "tests": [test_pod.to_result() for test_pod in smoke_test_pods(tests, pods)],
         }

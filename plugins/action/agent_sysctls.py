@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_sysctls: a file of sysctl.d, written by a transaction that the ledger remembers."""
+"""Controller half of agent_sysctls: write a file in sysctl.d by a transaction, and record it in the ledger."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class ActionModule(ColocationAction):
         captured = snapshot["kernel"]["switches_file"]
         edit = plan_sysctls(captured, arguments["sysctls"])
         facts = interpret_snapshot(node.name, snapshot)
-        refused = immutable_refusals(facts) if edit or arguments["sysctls"] else ()
-        refused = journal_refusals(facts) or refused or sysctl_refusals(captured, arguments["sysctls"])
-        if edit and not refused:
-            refused = ledger_refusals(facts)
-        if refused:
-            return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
+        refusals = immutable_refusals(facts) if edit or arguments["sysctls"] else ()
+        refusals = journal_refusals(facts) or refusals or sysctl_refusals(captured, arguments["sysctls"])
+        if edit and not refusals:
+            refusals = ledger_refusals(facts)
+        if refusals:
+            return {"failed": True, "msg": refusal_message(Plan(refusals=refusals))}
         result: dict[str, Any] = {"changed": bool(edit or recovered), "path": SYSCTLS_FILE, "diff": _diff(edit)}
         if recovered:
             result["recovered"] = recovered

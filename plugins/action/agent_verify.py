@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of agent_verify, and all of it: whether the agent works on its Nodes."""
+"""Action of agent_verify, which runs only on the controller: verify that the agent works on its Nodes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class ActionModule(AgentAction):
     ARGUMENTS = AGENT_VERIFY
 
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        hosts = {each.name: each for each in self.agent_hosts(arguments["nodes"], "")}
+        hosts = {host.name: host for host in self.agent_hosts(arguments["nodes"], "")}
         nodes = cluster.nodes()
-        found = hosts_by_node([each.identity for each in hosts.values()], nodes)
+        host_names = hosts_by_node([host.identity for host in hosts.values()], nodes)
         agents = Agents(cluster.daemon_sets(), cluster.pods(), arguments["oversubscribed"])
-        proofs = prove_nodes({node: hosts[host] for node, host in found.items()}, nodes, agents)
-        lacking = [f"{each.node}: {'; '.join(each.reasons)}" for each in proofs if each.reasons]
+        proofs = prove_nodes({node: hosts[host] for node, host in host_names.items()}, nodes, agents)
+        problems = [f"{proof.node}: {'; '.join(proof.reasons)}" for proof in proofs if proof.reasons]
         return {
             "changed": False,
-            "verified": not lacking,
-            "nodes": [each.published() for each in proofs],
-            "problems": lacking,
+            "verified": not problems,
+            "nodes": [proof.to_result() for proof in proofs],
+            "problems": problems,
         }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of rubik_config, and all of it: what rubik has to be told on these hosts."""
+"""Action of rubik_config, which runs only on the controller: render rubik's configuration."""
 
 from __future__ import annotations
 

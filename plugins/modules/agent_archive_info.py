@@ -8,12 +8,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_archive_info
-short_description: Read which images of the Volcano agent an archive has
+short_description: Read the Volcano agent's images in an archive
 version_added: 0.1.0
 description:
-  - Reads an OCI layout or what C(docker save) writes, as one tar that is not compressed, on the controller.
-  - Nothing of it is unpacked.
-  - Fails where it does not hold the image, is not whole, or where the image has another digest than O(digest).
+  - Reads an OCI layout or the output of C(docker save), as one uncompressed tar file, on the controller.
+  - Does not unpack the archive.
+  - Fails if the archive does not contain the image, is not complete, or if the image has another digest than O(digest).
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -30,8 +30,8 @@ options:
     required: true
   digest:
     description:
-      - The digest that the image has to have, with C(sha256:) before it. That of the index, of the manifest or of the
-        configuration, which is the image's id; an archive in Docker's own format has only the last one.
+      - The expected digest of the image, starting with C(sha256:). It may be that of the index, of the manifest or of
+        the configuration, which is the image's id. An archive in Docker's own format has only the last one.
     type: str
 attributes:
   check_mode:
@@ -54,7 +54,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 archive:
-  description: What M(volcano.colocation.agent_image) works on.
+  description: The archive, as input of M(volcano.colocation.agent_image).
   returned: success
   type: dict
   contains:
@@ -62,16 +62,16 @@ archive:
       description: The absolute path of the archive.
       type: str
     sha256:
-      description: Of the file.
+      description: SHA-256 of the file.
       type: str
     size:
-      description: Of the file, in bytes.
+      description: Size of the file in bytes.
       type: int
     image:
-      description: The whole name of the image.
+      description: The full name of the image.
       type: str
     images:
-      description: The images under that name, each with its C(architecture), its C(id) and all its C(digests).
+      description: The images with that name, each with its C(architecture), its C(id) and all its C(digests).
       type: list
       elements: dict
 """

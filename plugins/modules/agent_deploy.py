@@ -8,17 +8,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_deploy
-short_description: Bring the Volcano agent to the nodes of a cluster, or take it away
+short_description: Deploy or remove the Volcano agent in a cluster
 version_added: 0.1.0
 description:
-  - Sorts the hosts of a play into pools of equal nodes, by what M(volcano.colocation.node_facts) and
-    M(volcano.colocation.agent_host_info) found on them, and has one DaemonSet for each pool, configured with the
-    cgroup driver and root, the paths and the features of its nodes.
-  - Writes the agent's ConfigMap, its account and what it may do, and ColocationConfiguration objects. What others have
-    written into the ConfigMap stays.
-  - Runs once for all hosts of a play, on the controller. Nothing is written unless the kubeconfig is proven to lead to
-    the cluster of these hosts, by the boot id or the machine id of each Node.
-  - What cannot be done is refused before the first change, with every host or object by name.
+  - Groups the hosts of a play into pools of nodes of one kind, by the results of M(volcano.colocation.node_facts) and
+    M(volcano.colocation.agent_host_info). Each pool has one DaemonSet, which is configured with the cgroup driver and
+    root, the paths and the features of its nodes.
+  - Manages the agent's ConfigMap, its ServiceAccount and roles, and ColocationConfiguration objects. Values of other
+    clients in the ConfigMap are not changed.
+  - Runs once on the controller, for all hosts of a play. Nothing is written unless the boot id or the machine id of
+    each Node proves that the kubeconfig is for the cluster of these hosts.
+  - Fails before the first change if something is not possible, and names every host or object concerned.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -29,63 +29,63 @@ options:
     description: Path of a kubeconfig on the controller. Its user needs the verbs that docs/agent.md lists.
     type: path
   namespace:
-    description: The namespace of the agent. It is made where it is not there, and never taken away.
+    description: The namespace of the agent. It is created if it does not exist, and never deleted.
     type: str
     default: volcano-system
   nodes:
-    description: Names of the play's hosts, whose results are read.
+    description: Names of the play's hosts. Their results of the other modules are read.
     type: list
     elements: str
     required: true
   state:
     description:
-      - V(present) makes and changes objects.
-      - V(absent) takes away all that this module made, what an agent leaves on Nodes, and puts back the ConfigMap and
-        the labels that were there before.
+      - V(present) creates and changes objects.
+      - V(absent) deletes the objects that this module created, and the agent's values on Nodes, and restores the
+        previous ConfigMap and labels.
     type: str
     choices: [present, absent]
     default: present
   step:
     description:
-      - V(objects) is everything but the labels that turn the agent on.
-      - V(labels) sets C(volcano.sh/colocation) and C(volcano.sh/oversubscription), or takes away those that it set.
-      - V(values) only returns the pools, and the values for upstream's chart. No API server is asked, so it does not
-        matter whether the chart was installed already.
+      - V(objects) is everything except the labels that enable the agent.
+      - V(labels) sets C(volcano.sh/colocation) and C(volcano.sh/oversubscription), or removes the labels that it set.
+      - V(values) only returns the pools, and the values for upstream's Helm chart. It does not use the API server, so
+        the result does not depend on whether the chart is already installed.
     type: str
     choices: [objects, labels, values]
     default: objects
   label_nodes:
     description:
-      - Whether these labels may change. Once a Node has them the agent evicts offline pods there when watermarks are
-        passed; when it loses them the agent evicts the pods that use oversubscribed resources.
-      - Not set, a change that is needed is refused before the first one. V(false) leaves the labels and reports them as
-        pending.
+      - Whether these labels may be changed. Once a Node has them, the agent evicts its offline pods when usage exceeds
+        the watermarks. When they are removed, the agent evicts the pods that use oversubscribed resources.
+      - If this is not set and labels must change, the module fails before the first change. With V(false), it does not
+        change labels, and reports them as pending.
     type: bool
     aliases: [label]
   smoke_test:
     description:
-      - Whether M(volcano.colocation.agent_smoke_test) is to follow. The verbs that it takes are asked for too then, so
-        that one that is missing is named before the first change.
+      - Whether M(volcano.colocation.agent_smoke_test) will follow. If so, its permissions are also checked before the
+        first change.
     type: bool
     default: false
     aliases: [probe]
   image:
-    description: The agent's image. Its tag is the release, which decides what a node can have.
+    description: The agent's image. Its tag is the release, which determines the supported features of a node.
     type: str
     default: docker.io/volcanosh/vc-agent:v1.14.0
   version:
-    description: The release in an image whose tag does not tell, such as V(v1.14.0).
+    description: The release of an image whose tag is not a release, such as V(v1.14.0).
     type: str
   pull_policy:
-    description: When nodes ask the registry. V(Never) for images that are loaded onto the nodes.
+    description: The C(imagePullPolicy) of the agent's containers. Use V(Never) for images that are imported on nodes.
     type: str
     choices: [Always, IfNotPresent, Never]
     default: IfNotPresent
   features:
     description:
-      - The features that are wanted. Those that a pool's nodes do not serve are left off there, with the reason in
-        RV(pools).
-      - What is named is also enabled in the agent's configuration for the pool, and what is not is disabled.
+      - The features to enable. Features that a pool's nodes do not support are disabled for the pool, with the reason
+        in RV(pools).
+      - They are enabled in the agent's flags and in its configuration for the pool; all others are disabled.
     type: list
     elements: str
     choices:
@@ -100,36 +100,37 @@ options:
       - NetworkQoS
     default: [OverSubscription, Eviction, Resources]
   watermarks: &watermarks
-    description: At which use of a node the agent evicts, and at which pods may come again. Not set, it stays as found.
+    description: The usage at which the agent evicts pods, and at which it accepts pods again. By default not changed.
     type: dict
     suboptions:
       cpu_high:
-        description: Percent of the CPU from which offline pods are evicted, from 1 to 100. Upstream's default is 80.
+        description: CPU usage in percent above which offline pods are evicted, from 1 to 100. Upstream's default is 80.
         type: int
       cpu_low:
-        description: Percent below which offline pods may come again, less than O(watermarks.cpu_high). Default 30.
+        description: CPU usage in percent below which offline pods are accepted again, less than
+          O(watermarks.cpu_high). Upstream's default is 30.
         type: int
       memory_high:
-        description: The same for memory. Upstream's default is 60.
+        description: Memory usage in percent above which offline pods are evicted. Upstream's default is 60.
         type: int
       memory_low:
-        description: The same for memory. Upstream's default is 30.
+        description: Memory usage in percent below which offline pods are accepted again. Upstream's default is 30.
         type: int
   throttling: &throttling
-    description: How the feature C(CPUThrottle) limits BestEffort pods. Not set, it stays as found.
+    description: How the feature C(CPUThrottle) limits BestEffort pods. By default not changed.
     type: dict
     suboptions:
       threshold:
-        description: Percent of the allocatable CPU that they and all others may use together, from 1 to 100.
+        description: Percent of the allocatable CPU that all pods together may use, from 1 to 100.
         type: int
       jitter_limit:
-        description: By how many percent the limit has to change before it is written.
+        description: Minimum change of the limit in percent. Smaller changes are not written.
         type: int
       recover_limit:
-        description: By how many percent the limit may grow at once.
+        description: Maximum increase of the limit in one step, in percent.
         type: int
   oversubscription: &oversubscription
-    description: What of idle resources is offered. Not set, it stays as found.
+    description: The idle resources that are oversubscribed. By default not changed.
     type: dict
     suboptions:
       types:
@@ -138,43 +139,43 @@ options:
         elements: str
         choices: [cpu, memory]
   network: &network
-    description: How the feature C(NetworkQoS) shares bandwidth. Not set, it stays as found.
+    description: How the feature C(NetworkQoS) shares bandwidth. By default not changed.
     type: dict
     suboptions:
       online_watermark:
-        description: Percent of the bandwidth of online pods from which offline pods get less, from 1 to 1000.
+        description: Percent of the bandwidth used by online pods above which offline pods get less, from 1 to 1000.
         type: int
       offline_low:
-        description: Percent that offline pods get then, not more than O(network.offline_high).
+        description: Percent of the bandwidth for offline pods above this watermark, at most O(network.offline_high).
         type: int
       offline_high:
-        description: Percent that they get otherwise.
+        description: Percent of the bandwidth for offline pods below this watermark.
         type: int
       check_interval:
-        description: Nanoseconds between two looks.
+        description: Nanoseconds between two checks.
         type: int
   oversubscription_ratio:
-    description: Percent of the idle resources that are offered, from 1 to 100.
+    description: Percent of the idle resources that are oversubscribed, from 1 to 100.
     type: int
     default: 60
   include_system_usage:
-    description: Whether the use of what is no pod counts.
+    description: Whether usage outside of pods counts.
     type: bool
     default: false
   pools:
     description:
-      - Pools with settings of their own, which win over those for all. Hosts that are in none are sorted by what they
-        are alone; a pool of different nodes gets a DaemonSet for each kind.
+      - Pools with settings that override the common ones. Other hosts are grouped only by the kind of their nodes. A
+        pool with nodes of several kinds gets a DaemonSet for each kind.
     type: list
     elements: dict
     default: []
     suboptions:
       name:
-        description: Part of the names of its DaemonSets.
+        description: Name of the pool, part of the names of its DaemonSets.
         type: str
         required: true
       nodes:
-        description: Hosts and groups of the inventory. No host may be in two pools.
+        description: Hosts and groups of the inventory. A host can be in only one pool.
         type: list
         elements: str
         required: true
@@ -185,13 +186,13 @@ options:
   memory_qos:
     description:
       - ColocationConfiguration objects, for the feature C(MemoryQoSV2). They need the CRD of Volcano 1.14 or newer.
-      - Those that this module made and that are no longer named are taken away.
+      - Objects that this module created, and that are no longer listed, are deleted.
     type: list
     elements: dict
     default: []
     suboptions:
       name:
-        description: Its name.
+        description: Name of the object.
         type: str
         required: true
       namespace:
@@ -199,28 +200,29 @@ options:
         type: str
         required: true
       selector:
-        description: A label selector of the API, which chooses pods.
+        description: A label selector of the Kubernetes API for the pods.
         type: dict
         required: true
       high_ratio:
-        description: Percent of a container's memory limit from which it is throttled. V(100) never throttles.
+        description: Percent of a container's memory limit above which it is throttled. V(100) disables throttling.
         type: int
         default: 100
       low_ratio:
-        description: Percent of its memory request that are taken last.
+        description: Percent of its memory request that is reclaimed only if there is no other memory to reclaim.
         type: int
         default: 0
       min_ratio:
-        description: Percent of its memory request that are never taken.
+        description: Percent of its memory request that is never reclaimed.
         type: int
         default: 0
   tolerations:
-    description: Of the agent's pods. It runs on the nodes of its pool only, so that by default no taint keeps it away.
+    description: Tolerations of the agent's pods. By default all taints are tolerated, since a DaemonSet selects the
+      nodes of its pool.
     type: list
     elements: dict
     default: [{operator: Exists}]
   resources:
-    description: Of the agent's containers. Without a request it would be one of the pods that it throttles.
+    description: Resources of the agent's containers. Without requests, the agent would throttle its own pod.
     type: dict
     default: {requests: {cpu: 50m, memory: 100Mi}}
   selinux_type:
@@ -232,11 +234,11 @@ options:
     type: path
     default: /etc/cni/net.d/cni.conflist
   port:
-    description: The port of its health and metrics on each node, from 1024 to 65535.
+    description: The port for the agent's health checks and metrics on each node, from 1024 to 65535.
     type: int
     default: 3300
   verbosity:
-    description: How much it logs, from 0 to 10.
+    description: The agent's log verbosity, from 0 to 10.
     type: int
     default: 2
 requirements:
@@ -244,13 +246,13 @@ requirements:
 attributes:
   check_mode:
     support: full
-    details: [The API server carries out each request as a dry run, so that a missing permission shows.]
+    details: [The API server runs each request as a dry run, which shows missing permissions.]
   diff_mode:
     support: full
 """
 
 EXAMPLES = r"""
-- name: Install the agent, without turning it on
+- name: Deploy the agent without enabling it
   volcano.colocation.agent_deploy:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
@@ -263,7 +265,7 @@ EXAMPLES = r"""
   become: false
   run_once: true
 
-- name: Turn it on
+- name: Enable the agent
   volcano.colocation.agent_deploy:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
@@ -276,7 +278,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: What is written, object by object, in order.
+  description: The changes of objects, in order.
   returned: success
   type: list
   elements: str
@@ -287,44 +289,44 @@ pools:
   elements: dict
   contains:
     name:
-      description: Its name, which is the value of the label C(colocation.volcano.sh/pool) of its Nodes.
+      description: Name of the pool, which is the value of the label C(colocation.volcano.sh/pool) of its Nodes.
       type: str
     hosts:
-      description: Its hosts.
+      description: Inventory names of its hosts.
       type: list
       elements: str
     cgroup:
-      description: V(v1) or V(v2).
+      description: The cgroup version, V(v1) or V(v2).
       type: str
     cgroup_driver:
       description: The cgroup driver that its agent is configured with.
       type: str
     kube_cgroup_root:
-      description: The cgroup root that its agent is configured with, empty for the top.
+      description: The cgroup root that its agent is configured with, empty for the root of the hierarchy.
       type: str
     pods_cgroup:
-      description: Where its agent looks for pods.
+      description: The cgroup in which its agent expects pods.
       type: str
     kubelet_root_dir:
-      description: kubelet's C(--root-dir) there.
+      description: The C(--root-dir) of kubelet.
       type: str
     selinux:
-      description: Whether SELinux enforces there.
+      description: Whether SELinux is enforcing.
       type: bool
     features:
-      description: The features that its agent has.
+      description: The features of its agent.
       type: list
       elements: str
     unsupported:
-      description: Features that were wanted and that it does not have, each with the reason.
+      description: Requested features that its nodes do not support, each with the reason.
       type: list
       elements: dict
 helm:
-  description: Values for upstream's chart in C(chart_values), or in C(reason) why it will not do for these hosts.
+  description: Values for upstream's chart in C(chart_values), or in C(reason) why it cannot be used for these hosts.
   returned: success
   type: dict
 pending:
-  description: Labels that wait for O(label_nodes).
+  description: Changes of labels that need O(label_nodes=true).
   returned: success
   type: list
   elements: str

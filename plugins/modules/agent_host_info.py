@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module that looks at what the Volcano agent's pod will find on a node."""
+"""The module that reads the properties of a node that a pod of the Volcano agent depends on."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ module: agent_host_info
 short_description: Read facts of a node for the Volcano agent (internal)
 version_added: 0.1.0
 description:
-  - Reads who the node is, SELinux's mode, the distribution, and whether the folders that a pod of the agent mounts
-    are there.
-  - Internal to the collection; M(volcano.colocation.agent_deploy) works on its results.
+  - Reads the node's identity, SELinux's mode, the distribution, and whether the directories that a pod of the agent
+    mounts exist.
+  - Internal to the collection. M(volcano.colocation.agent_deploy) uses its results.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
   - volcano.colocation.attributes
 options:
   root:
-    description: Take every path below this folder, to examine an image or a recorded tree.
+    description: Prefix of all paths, to examine an image or a recorded tree.
     type: path
     default: /
   paths:
-    description: Absolute paths to look at.
+    description: Absolute paths to check.
     type: list
     elements: str
     default: []
@@ -37,7 +37,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Look at the node
+- name: Read the node
   volcano.colocation.agent_host_info:
     paths: [/opt/cni/bin]
   register: agent_host_info
@@ -46,8 +46,8 @@ EXAMPLES = r"""
 RETURN = r"""
 host:
   description:
-    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), C(sysctls) of
-      the kernel that the agent wants to be 1, and C(paths) with the kind of each.
+    - Names and hashed ids of the node, C(selinux) (C(enforcing), C(permissive), C(off)), C(os), the kernel's
+      C(sysctls) that the agent sets to 1, and C(paths) with the kind of each.
   returned: success
   type: dict
 """
@@ -68,10 +68,10 @@ ARGUMENTS = {
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
     try:
-        found = probe(Host.below(module.params["root"]), module.params["paths"])
+        host = probe(Host.below(module.params["root"]), module.params["paths"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    module.exit_json(**printable_result({"changed": False, "host": found}))
+    module.exit_json(**printable_result({"changed": False, "host": host}))
 
 
 if __name__ == "__main__":

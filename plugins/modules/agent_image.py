@@ -2,20 +2,19 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module that has an image from an archive imported on a node."""
+"""The module that imports an image from an archive on a node."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_image
-short_description: Have the Volcano agent's image on a node without a registry
+short_description: Import the Volcano agent's image without a registry
 version_added: 0.1.0
 description:
-  - Asks the container runtime that kubelet uses whether it has an image under its name and with the id that an
-    archive says. Only where it has not, the archive is sent to the node and imported with containerd's own C(ctr),
-    after which the runtime is asked again.
+  - Checks whether the container runtime that kubelet uses has the image with the name and the id of an archive. If
+    not, the module sends the archive to the node, imports it with containerd's C(ctr), and checks the runtime again.
   - Uses the results of M(volcano.colocation.agent_archive_info).
-  - Notes in C(/var/lib/volcano-colocation/images.json) what it imported, and takes nothing else away.
+  - Records imported images in C(/var/lib/volcano-colocation/images.json), and removes only recorded images.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -23,46 +22,46 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action
 options:
   image:
-    description: The whole name of the image. Needed with O(state=present).
+    description: The full name of the image. Required with O(state=present).
     type: str
   state:
     description:
-      - V(present) has the image there.
-      - V(absent) removes what this module imported, as far as no container, running or not, was made of it and nobody
-        gave it another name.
+      - V(present) imports the image if it is missing.
+      - V(absent) removes images that this module imported. An image remains if a container uses it, running or not, or
+        if it also has another name.
     type: str
     choices: [present, absent]
     default: present
   archive:
-    description: Path of the archive on the controller. Needed with O(state=present).
+    description: Path of the archive on the controller. Required with O(state=present).
     type: path
   sha256:
-    description: The SHA-256 of that file, without which it is not imported.
+    description: The SHA-256 of the archive, which is verified before the import. Required with O(state=present).
     type: str
   images:
-    description: The images in it, by architecture.
+    description: The images in the archive, one for each architecture. Required with O(state=present).
     type: list
     elements: dict
     default: []
     aliases: [holds]
     suboptions:
       architecture:
-        description: As images name it, such as V(amd64).
+        description: The image's architecture, such as V(amd64).
         type: str
         required: true
       id:
-        description: The digest of its configuration.
+        description: The image's id, which is the digest of its configuration.
         type: str
         required: true
       digests:
-        description: All its digests.
+        description: All digests of the image.
         type: list
         elements: str
         default: []
   ignore_containers:
     description:
-      - Names of containers that will have ended before the image goes. With O(state=absent) they do not count in check
-        mode.
+      - Names of containers that will have ended before the image is removed. In check mode with O(state=absent), they
+        do not count as users of an image.
     type: list
     elements: str
     default: []
@@ -84,7 +83,7 @@ EXAMPLES = r"""
   run_once: true
   register: agent_archived
 
-- name: Have its image on the node
+- name: Import its image on the node
   volcano.colocation.agent_image:
     image: "{{ agent_archived.archive.image }}"
     archive: "{{ agent_archived.archive.path }}"
@@ -95,12 +94,12 @@ EXAMPLES = r"""
 RETURN = r"""
 image:
   description:
-    - C(name), C(id) by the runtime's word (in check mode of what would be there), and C(before), the id that was there
-      under this name.
+    - The C(name), the C(id) that the runtime reports (in check mode, the id after an import), and in C(before) the
+      previous id of this name.
   returned: with O(state=present)
   type: dict
 import_required:
-  description: Whether the archive had, or in check mode has, to be imported.
+  description: Whether an import was, or in check mode is, necessary.
   returned: with O(state=present)
   type: bool
 runtime:
@@ -108,12 +107,12 @@ runtime:
   returned: with O(state=present)
   type: str
 removed:
-  description: Names of images that were taken away, or are known no more because they were gone.
+  description: Names of images that were removed, or whose record was removed since they no longer exist.
   returned: with O(state=absent)
   type: list
   elements: str
 remaining:
-  description: What was imported and stays, each with C(name), C(id), C(reason), and C(container) that uses it.
+  description: Imported images that remain, each with C(name), C(id), C(reason), and the C(container) that uses it.
   returned: with O(state=absent)
   type: list
   elements: dict
@@ -127,7 +126,7 @@ from ..module_utils.agent.image_import import ensure_absent, ensure_present
 from ..module_utils.errors import ColocationError
 from ..module_utils.host import Clock, Host
 
-HELD = {
+IMAGE_OPTIONS = {
     "architecture": {"type": "str", "required": True},
     "id": {"type": "str", "required": True},
     "digests": {"type": "list", "elements": "str", "default": []},
@@ -137,7 +136,7 @@ ARGUMENTS = {
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "archive": {"type": "path"},
     "sha256": {"type": "str"},
-    "images": {"type": "list", "elements": "dict", "default": [], "aliases": ["holds"], "options": HELD},
+    "images": {"type": "list", "elements": "dict", "default": [], "aliases": ["holds"], "options": IMAGE_OPTIONS},
     "ignore_containers": {"type": "list", "elements": "str", "default": [], "aliases": ["leaving"]},
 }
 
@@ -147,12 +146,12 @@ def main() -> None:
     host = Host()
     try:
         if module.params["state"] == "absent":
-            answer = ensure_absent(host, module.params["ignore_containers"], check=module.check_mode)
+            result = ensure_absent(host, module.params["ignore_containers"], check=module.check_mode)
         else:
-            answer = ensure_present(host, module.params, os.uname().machine, Clock())
+            result = ensure_present(host, module.params, os.uname().machine, Clock())
     except ColocationError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(**answer)
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":

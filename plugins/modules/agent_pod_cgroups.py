@@ -2,25 +2,25 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module that reads back what the Volcano agent wrote for a pod."""
+"""The module that compares the cgroup values of a pod with those that the Volcano agent should write."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_pod_cgroups
-short_description: Read what the Volcano agent wrote for a pod (internal)
+short_description: Verify a pod's cgroup values (internal)
 version_added: 0.1.0
 description:
-  - Finds the cgroups of a pod and its container by their ids, and holds what stands in their files against what should.
-  - Internal to the collection; M(volcano.colocation.agent_smoke_test) returns its options. It does not fail for a value
-    that differs; RV(verified) is then V(false).
+  - Finds the cgroups of a pod and its container by their ids, and compares values in their files with expected ones.
+  - Internal to the collection. M(volcano.colocation.agent_smoke_test) returns its options. It does not fail if a value
+    differs; RV(verified) is then V(false).
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
   - volcano.colocation.attributes
 options:
   root:
-    description: Take every path below this folder, to examine a recorded tree.
+    description: Prefix of all paths, to examine a recorded tree.
     type: path
     default: /
   uid:
@@ -28,11 +28,11 @@ options:
     type: str
     required: true
   container:
-    description: The id of its container.
+    description: The id of the pod's container.
     type: str
     required: true
   runtime:
-    description: The runtime, whose name is part of a container's cgroup.
+    description: The container runtime, which determines the name of a container's cgroup.
     type: str
     choices: [containerd, cri-o, docker]
     required: true
@@ -47,35 +47,35 @@ options:
     type: str
     default: /
   qos_class:
-    description: The pod's class.
+    description: The pod's QoS class.
     type: str
     choices: [guaranteed, burstable, besteffort]
     default: burstable
   expected:
-    description: What should stand where.
+    description: The expected values.
     type: list
     elements: dict
     required: true
     suboptions:
       feature:
-        description: The feature of the agent that writes it.
+        description: The feature of the agent that writes the value.
         type: str
         required: true
       level:
-        description: Whose cgroup.
+        description: Whether the value is in the cgroup of the pod or of its container.
         type: str
         choices: [pod, container]
         required: true
       controller:
-        description: The controller whose hierarchy it is in on v1.
+        description: The controller, which selects the hierarchy on cgroup v1.
         type: str
         required: true
       file:
-        description: The file.
+        description: Name of the file.
         type: str
         required: true
       value:
-        description: Its text.
+        description: Expected text of the file.
         type: str
         required: true
         aliases: [wanted]
@@ -101,13 +101,13 @@ EXAMPLES = r"""
 RETURN = r"""
 settings:
   description:
-    - Each of O(expected) with its C(value), its C(path), the text that is there in C(actual), whether both are the same
-      in C(verified), and in C(reason) why that is unknown.
+    - The elements of O(expected), each with its C(value), its C(path), the C(actual) text, whether both are equal in
+      C(verified), and in C(reason) why the file cannot be read.
   returned: success
   type: list
   elements: dict
 verified:
-  description: Whether all of them are verified.
+  description: Whether all values are verified.
   returned: success
   type: bool
 """
@@ -146,20 +146,20 @@ ARGUMENTS = {
 
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, supports_check_mode=True)
-    given = module.params
-    place = PodCgroups(
-        given["uid"],
-        given["container"],
-        given["runtime"],
-        Driver(given["cgroup_driver"]),
-        given["cgroup_root"],
-        QosClass(given["qos_class"]),
+    options = module.params
+    cgroups = PodCgroups(
+        options["uid"],
+        options["container"],
+        options["runtime"],
+        Driver(options["cgroup_driver"]),
+        options["cgroup_root"],
+        QosClass(options["qos_class"]),
     )
     try:
-        values = compare_cgroup_values(Host.below(given["root"]), place, given["expected"])
+        values = compare_cgroup_values(Host.below(options["root"]), cgroups, options["expected"])
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
-    result = {"changed": False, "settings": values, "verified": all(each["verified"] for each in values)}
+    result = {"changed": False, "settings": values, "verified": all(value["verified"] for value in values)}
     module.exit_json(**printable_result(result))
 
 

@@ -11,11 +11,11 @@ module: agent_smoke_test
 short_description: Run a short-lived offline pod to test the Volcano agent
 version_added: 0.1.0
 description:
-  - Makes one pod for each pool of the play's hosts, on one of its Nodes, of the agent's own image and with the
-    annotation C(volcano.sh/qos-level) V(BE), and returns the cgroup values that the agent should
-    set for it, as options of M(volcano.colocation.agent_pod_cgroups).
-  - The results describe the pods before any change. Call it until all are ready.
-  - Works on the facts of the hosts, as M(volcano.colocation.agent_deploy) does.
+  - Creates one pod for each pool of the play's hosts, on one of the pool's Nodes. The pod has the agent's image and
+    the annotation C(volcano.sh/qos-level) V(BE). The module returns the cgroup values that the agent should set, as
+    options of M(volcano.colocation.agent_pod_cgroups).
+  - The results describe the pods before any change. Call the module until all pods are ready.
+  - Uses the facts of the hosts, as M(volcano.colocation.agent_deploy) does.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -24,20 +24,20 @@ extends_documentation_fragment:
 options:
   kubeconfig:
     description:
-      - Path of a kubeconfig on the controller. Its user needs to list nodes and DaemonSets, and to list, create and
-        delete pods.
+      - Path of a kubeconfig on the controller. Its user must be allowed to list nodes and DaemonSets, and to list,
+        create and delete pods.
     type: path
   namespace:
-    description: The namespace of the agent, which the pods are in.
+    description: The namespace of the agent and of the pods.
     type: str
     default: volcano-system
   nodes:
-    description: Names of the play's hosts, whose results are read.
+    description: Names of the play's hosts. Their results of the other modules are read.
     type: list
     elements: str
     required: true
   state:
-    description: V(absent) deletes every such pod, also those that an earlier run has left.
+    description: V(present) creates missing pods. V(absent) deletes all pods of this module, also of earlier runs.
     type: str
     choices: [present, absent]
     default: present
@@ -46,13 +46,13 @@ requirements:
 attributes:
   check_mode:
     support: full
-    details: [The API server carries out each request as a dry run.]
+    details: [The API server runs each request as a dry run.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Have a pod in each pool
+- name: Create a pod in each pool
   volcano.colocation.agent_smoke_test:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
@@ -65,36 +65,36 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: The pods that were made and deleted.
+  description: The pods that were created and deleted.
   returned: success
   type: list
   elements: str
 tests:
-  description: What is tried.
+  description: The tests, one for each pool.
   returned: success
   type: list
   elements: dict
   contains:
     pool:
-      description: The pool.
+      description: Name of the pool.
       type: str
     host:
-      description: The host of whose Node it is tried.
+      description: The inventory name of the Node's host.
       type: str
     node:
-      description: That Node.
+      description: Name of the Node.
       type: str
     pod:
       description: Name of the pod.
       type: str
     ready:
-      description: Whether there is something to be read.
+      description: Whether the pod is ready, so that its cgroups can be read.
       type: bool
     reason:
-      description: Why there is not.
+      description: Why the pod is not ready, empty if it is.
       type: str
     unverified:
-      description: Features of its agent that such a pod cannot show, each with the reason.
+      description: Features of the pool's agent that the pod cannot verify, each with the reason.
       type: list
       elements: dict
     options:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_verify
-short_description: Tell whether the Volcano agent works on its Nodes
+short_description: Verify that the Volcano agent works on its Nodes
 version_added: 0.1.0
 description:
-  - Holds what the API server has against what facts say of each host, that a pod of its DaemonSet's present
-    template is there and Ready, that the cgroup in which this pod looks for others is the one they are in, and that the
-    Node reports C(kubernetes.io/batch-cpu).
-  - Works on the facts of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes
-    anything, and does not fail for what is not verified; RV(verified) and RV(problems) tell.
+  - Compares objects of the API server with the facts of each host. It verifies that the Node has a Ready pod of its
+    DaemonSet's current template, that the cgroup in which this pod expects other pods is the one on the node, and that
+    the Node reports C(kubernetes.io/batch-cpu).
+  - Uses the facts of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes anything, and does not
+    fail if something is not verified; see RV(verified) and RV(problems).
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -23,20 +23,20 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action
 options:
   kubeconfig:
-    description: Path of a kubeconfig on the controller. Its user needs to list nodes, DaemonSets and pods.
+    description: Path of a kubeconfig on the controller. Its user must be allowed to list nodes, DaemonSets and pods.
     type: path
   namespace:
     description: The namespace of the agent.
     type: str
     default: volcano-system
   nodes:
-    description: Names of the play's hosts, whose results are read.
+    description: Names of the play's hosts. Their results of the other modules are read.
     type: list
     elements: str
     required: true
   oversubscribed:
     description:
-      - Whether C(kubernetes.io/batch-cpu) is expected. With V(false) it is reported, and no problem if missing.
+      - Whether C(kubernetes.io/batch-cpu) is expected. With V(false), it is reported, but may be missing.
     type: bool
     default: true
 requirements:
@@ -50,7 +50,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Look whether the agent works
+- name: Verify that the agent works
   volcano.colocation.agent_verify:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
@@ -62,42 +62,42 @@ EXAMPLES = r"""
 
 RETURN = r"""
 verified:
-  description: Whether no problem was found.
+  description: Whether there are no problems.
   returned: success
   type: bool
 problems:
-  description: Each Node that has one, with all reasons.
+  description: The Nodes with problems, each with all reasons.
   returned: success
   type: list
   elements: str
 nodes:
-  description: What is true of each Node of the play's hosts.
+  description: The state of each Node of the play's hosts.
   returned: success
   type: list
   elements: dict
   contains:
     node:
-      description: Its name.
+      description: Name of the Node.
       type: str
     pool:
-      description: Its pool.
+      description: Name of its pool.
       type: str
     agent_reason:
-      description: Why no agent works there, empty where one does.
+      description: Why the agent does not work on the Node, empty if it does.
       type: str
     cgroup:
-      description: Where the agent looks for pods, below the top of a hierarchy.
+      description: The cgroup in which the agent expects pods, below the root of a hierarchy.
       type: str
     cgroup_reason:
-      description: Why that is not where they are, empty where it is.
+      description: Why that cgroup is wrong, empty if it is right.
       type: str
     batch_cpu:
-      description: The Node's C(kubernetes.io/batch-cpu), in thousandths of a CPU, empty where it has none.
+      description: The Node's C(kubernetes.io/batch-cpu), in thousandths of a CPU, empty if it has none.
       type: str
     batch_cpu_reason:
-      description: Why it has none.
+      description: Why C(kubernetes.io/batch-cpu) is missing, empty if it is not, or not expected.
       type: str
     verified:
-      description: Whether all is as it should be.
+      description: Whether the Node has no problem.
       type: bool
 """

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rubik_config
-short_description: Render rubik's configuration for the hosts of a play
+short_description: Render rubik's configuration for hosts
 version_added: 0.1.0
 description:
-  - rubik takes the cgroup driver from its own configuration only, C(cgroupfs) where that does not say, and knows no
+  - rubik reads the cgroup driver only from its own configuration, with the default C(cgroupfs), and does not support
     cgroup v2. This module renders the configuration with the driver that kubelet has on the hosts.
-  - Hosts with cgroup v2, with an unknown driver, or with different drivers are refused by name.
-  - Works on what M(volcano.colocation.node_facts) and M(volcano.colocation.agent_host_info) found, the latter
+  - Fails if hosts have cgroup v2, an unknown driver, or different drivers, and names them.
+  - Uses the results of M(volcano.colocation.node_facts) and M(volcano.colocation.agent_host_info), the latter
     registered as C(agent_host_info). It writes nothing; RV(config) is the text.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -23,12 +23,12 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action
 options:
   nodes:
-    description: Names of the play's hosts, whose results are read.
+    description: Names of the play's hosts. Their results of the other modules are read.
     type: list
     elements: str
     required: true
   features:
-    description: rubik's C(enabledFeatures).
+    description: The features in rubik's C(enabledFeatures).
     type: list
     elements: str
     choices: [preemption, dynCache, ioLimit, ioCost, quotaBurst, quotaTurbo, psi]
@@ -54,7 +54,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 config:
-  description: The text of config.json.
+  description: Text of rubik's C(config.json).
   returned: success
   type: str
 """

@@ -251,11 +251,11 @@ def agent(_folder: Path) -> dict[str, Any]:
     """A cluster before and after an installation that adds to somebody's configuration, with labels."""
     plans, agents = helper("unit.plugin_utils.agent.test_install_plan"), helper("support.clusters.agent_clusters")
     journal = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.agent.colocation_config")
-    before = plans.cluster(config_map=agents.config_map(plans.THEIRS))
+    before = plans.cluster(config_map=agents.config_map(plans.FOREIGN_CONFIG))
     steps = plans.plan(before).steps
-    after = plans.carried_out(before, steps)
-    after = plans.carried_out(after, plans.label(after).steps)
-    cut = plans.carried_out(before, steps[: 1 + [step.ref.name for step in steps].index("volcano-colocation-agent")])
+    after = plans.apply_steps(before, steps)
+    after = plans.apply_steps(after, plans.label(after).steps)
+    cut = plans.apply_steps(before, steps[: 1 + [step.ref.name for step in steps].index("volcano-colocation-agent")])
 
     def stored(found: Any) -> dict[str, Any]:
         return {

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An image from an archive on a node: whether it is there, importing it, and removing it if we imported it.
+"""Import an image from an archive on a node, and remove images that the collection imported.
 
-Whether it is there says the CRI of the runtime that kubelet uses. Its id is the digest of the image's configuration,
-which names the content of every layer, so that name and id together are what the archive says.
+The CRI of kubelet's runtime reports whether an image exists. Its id is the digest of the image's configuration, which
+names the content of every layer: an image with the expected name and id has the content of the archive.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MANUAL_COMMANDS = {
     "cri-o": "skopeo copy oci-archive:FILE containers-storage:{name}",
     "docker": "docker load --input FILE",
 }
-"""What those who know these runtimes load an archive with; nobody tried it for us."""
+"""Commands that load an archive into runtimes other than containerd. The project does not test them."""
 
 ARCHITECTURES = {
     "x86_64": "amd64",
@@ -42,12 +42,12 @@ ARCHITECTURES = {
     "i686": "386",
     "loongarch64": "loong64",
 }
-"""As images name them (GOARCH) by uname(2)'s machine, where both differ: containerd/platforms normalizeArch."""
+"""Architecture of images (GOARCH) by machine of uname(2), where they differ: containerd/platforms normalizeArch."""
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """``socket`` is the path that kubelet was given, ``ctr`` the program beside containerd, empty where none is."""
+    """``socket`` is the path in kubelet's configuration; ``ctr`` the program's path, empty if it is not installed."""
 
     socket: str
     name: str
@@ -57,26 +57,26 @@ class Runtime:
         return ImageClient(host.real_path(self.socket))
 
     def importer(self, image: str) -> str:
-        """The program that imports; ColocationError where this runtime has none that we would start."""
+        """The program that imports archives; ColocationError for a runtime other than containerd, or without ctr."""
         if self.name != CONTAINERD:
-            hand = MANUAL_COMMANDS.get(self.name, "its own program").format(name=image)
+            command = MANUAL_COMMANDS.get(self.name, "its own program").format(name=image)
             raise ColocationError(
-                f"kubelet uses {self.name}, and archives are imported into containerd only",
-                f"Nothing was changed. Load the archive on this node by hand ({hand}) and run again: an image that is"
-                " there with the right name and id is left as it is",
+                f"kubelet uses {self.name}, and archives can be imported only into containerd",
+                f"Nothing was changed. Load the archive on this node yourself ({command}) and run again: an existing"
+                " image with the expected name and id is not changed",
                 self.socket,
             )
         if not self.ctr:
             raise ColocationError(
-                "there is no ctr beside containerd, nor in /usr/bin or /usr/local/bin",
-                "Nothing was changed. Install it, it is part of every release of containerd",
+                "the program ctr is not in the directory of containerd, /usr/bin or /usr/local/bin",
+                "Nothing was changed. Install ctr, which is part of every release of containerd",
                 self.socket,
             )
         return self.ctr
 
 
 def find_runtime(host: Host) -> Runtime:
-    """The runtime behind kubelet's endpoint; CriFailure when it does not answer."""
+    """The runtime at kubelet's endpoint; CriFailure if it does not respond."""
     agents = scan_processes(host, None)["agents"]
     endpoint = kubelets_endpoint(host, agents)
     socket = socket_path(endpoint)
@@ -85,13 +85,15 @@ def find_runtime(host: Host) -> Runtime:
     processes = sort_by_endpoint(host, agents.get(CONTAINERD, []), endpoint)
     program = containerd_program(host, processes[0]["argv"] if processes else [])
     beside = [program] if program else []
-    found = (os.path.join(os.path.dirname(each), "ctr") for each in (*beside, *CONTAINERD_PROGRAMS[:2]))
-    ctr = next((each for each in found if describe(host, each)["kind"] in ("regular", "symlink")), "")
+    candidates = (os.path.join(os.path.dirname(program), "ctr") for program in (*beside, *CONTAINERD_PROGRAMS[:2]))
+    ctr = next(
+        (candidate for candidate in candidates if describe(host, candidate)["kind"] in ("regular", "symlink")), ""
+    )
     return Runtime(socket, name, ctr)
 
 
 def image_architecture(machine: str) -> str:
-    """Of uname(2)'s machine, the name that images give it."""
+    """The architecture that images have for a machine of uname(2)."""
     return ARCHITECTURES.get(machine, machine)
 
 
@@ -99,7 +101,7 @@ NAMESPACE = "k8s.io"
 """Where containerd's CRI keeps images: internal/cri/constants K8sContainerdNamespace."""
 IMPORT_SECONDS = 900.0
 EVENT_SECONDS = 30.0
-"""containerd's CRI hears of a new image by an event: internal/cri/server/events.go."""
+"""containerd's CRI receives an event for a new image: internal/cri/server/events.go."""
 PAUSE = 0.5
 CHUNK = 1 << 20
 HOLDER = "an image of the Volcano agent"
@@ -107,18 +109,18 @@ HOLDER = "an image of the Volcano agent"
 
 @dataclass(frozen=True)
 class DesiredImage:
-    """A name and the ids that this node may have under it: those of its architecture."""
+    """An image name, and the ids that are allowed for this node's architecture."""
 
     name: str
     ids: tuple[str, ...]
 
-    def fits(self, found: Image | None) -> bool:
-        return found is not None and found.id in self.ids and self.name in found.tags
+    def fits(self, current: Image | None) -> bool:
+        return current is not None and current.id in self.ids and self.name in current.tags
 
 
 @dataclass(frozen=True)
 class RemainingImage:
-    """An image that we imported and that stays for now; ``container`` is the id of one that uses it, if one does."""
+    """An imported image that is not removed yet; ``container`` is the id of a container that uses it, or empty."""
 
     name: str
     id: str
@@ -126,69 +128,73 @@ class RemainingImage:
     container: str = ""
 
 
-def desired_image(name: str, holds: Sequence[dict[str, str]], architecture: str) -> DesiredImage:
-    """What a node of this architecture is to have; ColocationError where the archive has nothing for it."""
-    ids = tuple(each["id"] for each in holds if each["architecture"] == architecture)
+def desired_image(name: str, images: Sequence[dict[str, str]], architecture: str) -> DesiredImage:
+    """The image for a node of this architecture; ColocationError if the archive does not contain one."""
+    ids = tuple(image["id"] for image in images if image["architecture"] == architecture)
     if not ids:
-        has = ", ".join(sorted({each["architecture"] for each in holds})) or "none"
+        has = ", ".join(sorted({image["architecture"] for image in images})) or "none"
         raise ColocationError(
-            f"this node is {architecture}, and the archive holds {name} for {has}",
-            "Nothing was changed. Save an image for it too (skopeo copy --all), or leave this node out",
+            f"this node is {architecture}, and the archive contains {name} for {has}",
+            "Nothing was changed. Save the image for all architectures (skopeo copy --all), or exclude this node",
         )
     return DesiredImage(name, ids)
 
 
 def find_image(host: Host, runtime: Runtime, image: DesiredImage) -> Image | None:
-    """What is there under the name; None for nothing. ColocationError where it would have to be imported and cannot."""
+    """The current image with the name, or None. ColocationError if an import is needed and is not possible."""
     with runtime.client(host) as client:
-        found = client.image(image.name)
-    if not image.fits(found):
+        current = client.image(image.name)
+    if not image.fits(current):
         runtime.importer(image.name)
-    return found
+    return current
 
 
 def import_image(host: Host, runtime: Runtime, image: DesiredImage, archive: str, sha256: str, clock: Clock) -> Image:
-    """Import the archive, which lies on this node, and have the CRI say that its image is there."""
+    """Import an archive on this node, and wait until the CRI reports its image."""
     ctr = runtime.importer(image.name)
     if file_sha256(archive) != sha256:
         raise ColocationError(
-            "it is not the file that was read on the controller", "Nothing was imported. Run this again", archive
+            "the file differs from the file that was read on the controller",
+            "Nothing was imported. Run this again",
+            archive,
         )
     with hold(Store(host).lock_path, HOLDER), runtime.client(host) as client:
         before = image_record.load(host)
-        # Known before it is there, so that a cut does not leave an image that nobody takes away.
-        ours = tuple(ImportedImage(image.name, each) for each in image.ids)
-        image_record.save(host, (*(each for each in before if each not in ours), *ours))
+        # Recorded before the import: after an interruption, the image is known and can be removed.
+        imported = tuple(ImportedImage(image.name, image_id) for image_id in image.ids)
+        image_record.save(host, (*(record for record in before if record not in imported), *imported))
         where = (ctr, "--address", runtime.socket, "--namespace", NAMESPACE)
         base = image.name.rpartition(":")[0]
-        answer = host.run([*where, "images", "import", "--base-name", base, archive], IMPORT_SECONDS)
-        if answer.rc != 0:
+        result = host.run([*where, "images", "import", "--base-name", base, archive], IMPORT_SECONDS)
+        if result.rc != 0:
             image_record.save(host, before)
-            raise _import_error(answer, image)
-        found = _wait_for_image(client, image, clock)
-        image_record.save(host, (*(each for each in before if each not in ours), ImportedImage(image.name, found.id)))
-    return found
+            raise _import_error(result, image)
+        live = _wait_for_image(client, image, clock)
+        image_record.save(
+            host, (*(record for record in before if record not in imported), ImportedImage(image.name, live.id))
+        )
+    return live
 
 
-def _import_error(answer: CommandResult, image: DesiredImage) -> ColocationError:
-    lines = answer.stderr.strip().splitlines()
+def _import_error(result: CommandResult, image: DesiredImage) -> ColocationError:
+    lines = result.stderr.strip().splitlines()
     return ColocationError(
-        f"{answer.argv[0]} could not import {image.name}: {lines[-1] if lines else 'it gave no reason'}",
-        "See the log of containerd and the free space below its root, then run again",
+        f"{result.argv[0]} could not import {image.name}: {lines[-1] if lines else 'it gave no reason'}",
+        "Check the log of containerd and the free disk space of its root directory, then run again",
     )
 
 
 def _wait_for_image(client: ImageClient, image: DesiredImage, clock: Clock) -> Image:
     deadline = clock.monotonic() + EVENT_SECONDS
     while True:
-        found = client.image(image.name)
-        if found is not None and image.fits(found):
-            return found
+        live = client.image(image.name)
+        if live is not None and image.fits(live):
+            return live
         if clock.monotonic() >= deadline:
-            has = f"has the id {found.id}" if found else "is not there"
+            has = f"with the id {live.id}" if live else "as missing"
             raise ColocationError(
-                f"ctr imported the archive, and after {EVENT_SECONDS:g} s {image.name} {has} by the CRI's word,"
-                f" in place of {' or '.join(image.ids)}",
+                f"ctr imported the archive, but after {EVENT_SECONDS:g} s the CRI reports {image.name} {has},"
+                f" expected {' or '.join(image.ids)}",
                 f"Compare with ctr --namespace {NAMESPACE} images ls, and run again",
             )
         clock.sleep(PAUSE)
@@ -197,99 +203,101 @@ def _wait_for_image(client: ImageClient, image: DesiredImage, clock: Clock) -> I
 def plan_removal(
     host: Host, runtime: Runtime, entries: Sequence[ImportedImage], leaving: Sequence[str] = ()
 ) -> tuple[list[ImportedImage], list[RemainingImage]]:
-    """(entries to be dropped, with or without an image that goes; what stays and why) of what we imported.
+    """(entries to remove, whether or not their image still exists; images that remain, with the reason).
 
-    ``leaving``: names of containers that will have gone by then.
+    ``leaving``: names of containers that will have ended by then.
     """
-    gone, kept = [], []
+    removable, remaining = [], []
     with runtime.client(host) as client:
-        uses = [each for each in client.uses() if each.name not in leaving]
+        uses = [use for use in client.uses() if use.name not in leaving]
         for entry in entries:
-            stays = _reason_to_keep(entry, client.image(entry.name), uses)
-            if stays:
-                kept.append(stays)
+            image = _remaining_image(entry, client.image(entry.name), uses)
+            if image:
+                remaining.append(image)
             else:
-                gone.append(entry)
-    return gone, kept
+                removable.append(entry)
+    return removable, remaining
 
 
-def _reason_to_keep(entry: ImportedImage, found: Image | None, uses: Sequence[ImageUse]) -> RemainingImage | None:
-    """Why an image that we imported has to stay; None where it may go, or went."""
-    if found is None or found.id != entry.id:
+def _remaining_image(entry: ImportedImage, live: Image | None, uses: Sequence[ImageUse]) -> RemainingImage | None:
+    """An imported image that must remain, with the reason; None if it can be removed, or does not exist."""
+    if live is None or live.id != entry.id:
         return None
     for use in uses:
         if {entry.name, entry.id} & {*use.images, *map(with_digest_type, use.images)}:
             reason = f"the container {use.name} ({use.container[:12]}) uses it"
             return RemainingImage(entry.name, entry.id, reason, use.container)
-    others = [each for each in (*found.tags, *found.digests) if each != entry.name]
-    return RemainingImage(entry.name, entry.id, f"somebody gave it another name, {others[0]}") if others else None
+    other_names = [name for name in (*live.tags, *live.digests) if name != entry.name]
+    return RemainingImage(entry.name, entry.id, f"it also has another name, {other_names[0]}") if other_names else None
 
 
 def remove_images(host: Host, runtime: Runtime) -> tuple[list[ImportedImage], list[RemainingImage]]:
-    """Take away what we imported and nobody uses: as ``plan_removal`` says, checked again under the lock."""
+    """Remove imported images that no container uses, as ``plan_removal`` says; checked again under the lock."""
     with hold(Store(host).lock_path, HOLDER):
         entries = image_record.load(host)
-        gone, kept = plan_removal(host, runtime, entries)
+        removed, remaining = plan_removal(host, runtime, entries)
         with runtime.client(host) as client:
-            for entry in gone:
-                found = client.image(entry.name)
-                if found is not None and found.id == entry.id:
+            for entry in removed:
+                live = client.image(entry.name)
+                if live is not None and live.id == entry.id:
                     client.remove_image(entry.id)
-        image_record.save(host, [entry for entry in entries if entry not in gone])
-    return gone, kept
+        image_record.save(host, [entry for entry in entries if entry not in removed])
+    return removed, remaining
 
 
 def file_sha256(path: str) -> str:
-    """Of a file that was sent here."""
-    found = hashlib.sha256()
+    """SHA-256 of a file on this node, as hex digits."""
+    digest = hashlib.sha256()
     try:
         with open(path, "rb") as stream:
             for chunk in iter(lambda: stream.read(CHUNK), b""):
-                found.update(chunk)
+                digest.update(chunk)
     except OSError as error:
         raise ColocationError(f"cannot be read: {error.strerror}", "Run this again", path) from error
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
-def ensure_present(host: Host, given: dict[str, Any], machine: str, clock: Clock) -> dict[str, Any]:
-    """Look, and import ``archive``, a file of this node, if there is one and it is needed."""
-    wanted = desired_image(given["image"], given["images"], image_architecture(machine))
+def ensure_present(host: Host, options: dict[str, Any], machine: str, clock: Clock) -> dict[str, Any]:
+    """Check the image, and import it from ``archive``, a file on this node, if an import is needed."""
+    desired = desired_image(options["image"], options["images"], image_architecture(machine))
     used = find_runtime(host)
-    found = find_image(host, used, wanted)
-    needed = not wanted.fits(found)
-    before = found.id if found else ""
-    after = wanted.ids[0] if needed else before
+    current = find_image(host, used, desired)
+    needed = not desired.fits(current)
+    before = current.id if current else ""
+    after = desired.ids[0] if needed else before
     if needed:
         require_changeable(host, IMAGES)
         image_record.load(host)
         require_node_lock(host)
-    if needed and given["archive"]:
-        after = import_image(host, used, wanted, given["archive"], given["sha256"], clock).id
+    if needed and options["archive"]:
+        after = import_image(host, used, desired, options["archive"], options["sha256"], clock).id
     return {
         "changed": needed,
         "import_required": needed,
         "runtime": used.name,
-        "image": {"name": wanted.name, "id": after, "before": before},
-        "diff": _diff(wanted.name, before, after),
+        "image": {"name": desired.name, "id": after, "before": before},
+        "diff": _diff(desired.name, before, after),
     }
 
 
 def ensure_absent(host: Host, leaving: list[str], *, check: bool) -> dict[str, Any]:
-    """Take away what is noted, or tell what would go once the containers that are ``leaving`` have ended."""
+    """Remove recorded images; in check mode, list those to remove once the ``leaving`` containers have ended."""
     entries = image_record.load(host)
     if not entries:
         return {"changed": False, "removed": [], "remaining": []}
     used = find_runtime(host)
-    gone, kept = plan_removal(host, used, entries, leaving) if check else remove_images(host, used)
-    names = "".join(f"{each.name} {each.id}\n" for each in gone)
+    removed, remaining = plan_removal(host, used, entries, leaving) if check else remove_images(host, used)
+    names = "".join(f"{entry.name} {entry.id}\n" for entry in removed)
     return {
-        "changed": bool(gone),
-        "removed": [each.name for each in gone],
-        "remaining": [asdict(each) for each in kept],
+        "changed": bool(removed),
+        "removed": [entry.name for entry in removed],
+        "remaining": [asdict(image) for image in remaining],
         "diff": {"before_header": "images", "after_header": "images", "before": names, "after": ""},
     }
 
 
 def _diff(name: str, before: str, after: str) -> dict[str, str]:
-    sides = {side: f"{name} {each}\n" if each else "" for side, each in (("before", before), ("after", after))}
+    sides = {
+        side: f"{name} {image_id}\n" if image_id else "" for side, image_id in (("before", before), ("after", after))
+    }
     return {"before_header": "images", "after_header": "images", **sides}

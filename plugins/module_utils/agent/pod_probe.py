@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the Volcano agent's pod finds on a node, and the values in the cgroups of one pod beside the expected ones."""
+"""What a pod of the Volcano agent depends on, and a comparison of a pod's cgroup values with expected ones."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SYSCTLS = {
     "vm.memcg_qos_enable": "/proc/sys/vm/memcg_qos_enable",
     "kernel.sched_prio_load_balance_enabled": "/proc/sys/kernel/sched_prio_load_balance_enabled",
 }
-"""Of openEuler's kernels: volcano installer/build/volcano-agent/install.sh writes 1 to those that are there."""
+"""Sysctls of openEuler's kernels: volcano installer/build/volcano-agent/install.sh writes 1 to those that exist."""
 
 
 def probe(host: Host, paths: Iterable[str]) -> dict[str, Any]:
-    """Who the node is, with ``selinux``, ``os``, ``sysctls`` of its kernel, and what lies at ``paths``."""
+    """The node's identity, with ``selinux``, ``os``, ``sysctls`` of its kernel, and the kinds of files at ``paths``."""
     return {
         **identity(host),
         "selinux": selinux(kernel_text(host, ENFORCE)),
@@ -37,20 +37,20 @@ def probe(host: Host, paths: Iterable[str]) -> dict[str, Any]:
 
 
 def selinux(enforce: str | None) -> str:
-    """SELinux's mode by the file of its own filesystem, which is there only while it is on: selinux(8)."""
+    """SELinux's mode by the file of selinuxfs, which exists only while SELinux is enabled: selinux(8)."""
     if enforce is None:
         return "off"
     return "enforcing" if enforce.strip() == "1" else "permissive"
 
 
 def distribution(os_release: str | None) -> dict[str, str]:
-    """NAME and VERSION as os-release(5) has them; empty where it does not say."""
-    found = {"NAME": "", "VERSION": ""}
+    """NAME and VERSION of os-release(5); empty where the file does not set them."""
+    fields = {"NAME": "", "VERSION": ""}
     for line in (os_release or "").splitlines():
         key, _equals, value = line.partition("=")
-        if key in found:
-            found[key] = value.strip().strip("\"'")
-    return {"name": found["NAME"], "version": found["VERSION"]}
+        if key in fields:
+            fields[key] = value.strip().strip("\"'")
+    return {"name": fields["NAME"], "version": fields["VERSION"]}
 
 
 POD, CONTAINER = "pod", "container"
@@ -58,7 +58,7 @@ POD, CONTAINER = "pod", "container"
 
 @dataclass(frozen=True)
 class PodCgroups:
-    """A pod with one container, as kubelet and the runtime name their cgroups."""
+    """A pod with one container, and what determines the names of their cgroups."""
 
     uid: str
     container: str
@@ -68,31 +68,31 @@ class PodCgroups:
     qos: QosClass
 
     def cgroups(self) -> dict[str, str]:
-        """Both below the top of a hierarchy."""
+        """The paths of both cgroups below the root of a hierarchy, by level."""
         pod = KubeletTree(self.driver, self.root).pod(self.qos, self.uid)
         return {POD: pod, CONTAINER: container_cgroup(pod, self.runtime, self.container)}
 
 
 def compare_cgroup_values(
-    host: Host, place: PodCgroups, expected: Sequence[Mapping[str, str]], cgroup_root: str = ROOT
+    host: Host, pod: PodCgroups, expected: Sequence[Mapping[str, str]], cgroup_root: str = ROOT
 ) -> list[dict[str, Any]]:
-    """Each expectation with ``path``, the ``actual`` text, and why that cannot be told, if it cannot: ``reason``."""
+    """Each expected value with ``path``, the ``actual`` text, and the ``reason`` if the file cannot be read."""
     known = hierarchies(host, cgroup_root)
-    cgroups = place.cgroups()
-    return [{**each, **_read_value(host, known, cgroups[each["level"]], each)} for each in expected]
+    cgroups = pod.cgroups()
+    return [{**value, **_read_value(host, known, cgroups[value["level"]], value)} for value in expected]
 
 
-def _read_value(host: Host, known: Hierarchies, cgroup: str, each: Mapping[str, str]) -> dict[str, Any]:
-    path = f"{known.folder(each['controller'], cgroup)}/{each['file']}"
+def _read_value(host: Host, known: Hierarchies, cgroup: str, expected: Mapping[str, str]) -> dict[str, Any]:
+    path = f"{known.folder(expected['controller'], cgroup)}/{expected['file']}"
     text, reason = "", ""
     try:
-        folder = safe_path.open_directory(host, known.points[each["controller"]], cgroup)
+        directory = safe_path.open_directory(host, known.points[expected["controller"]], cgroup)
         try:
-            text = " ".join(safe_path.read(folder, each["file"]).split())
+            text = " ".join(safe_path.read(directory, expected["file"]).split())
         finally:
-            os.close(folder)
+            os.close(directory)
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
     except ColocationError as error:
         reason = error.message
-    return {"path": path, "actual": text, "reason": reason, "verified": not reason and text == each["value"]}
+    return {"path": path, "actual": text, "reason": reason, "verified": not reason and text == expected["value"]}

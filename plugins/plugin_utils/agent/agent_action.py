@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the agent's action plugins share: results that tasks registered on the hosts, and the hosts' Nodes."""
+"""Base classes of the agent's action plugins: they read the registered results of hosts, and find their Nodes."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from .probed_host import AgentHost, parse_host, parse_host_identity
 
 
 class AgentHostsAction(HostvarsAction):
-    """An action on the controller, once for all hosts of a play."""
+    """An action that runs once on the controller for all hosts of a play."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         self._groups = (task_vars or {}).get("groups", {})
         return super().run(tmp, task_vars)
 
     def groups(self) -> dict[str, Sequence[str]]:
-        """The inventory's groups with their hosts."""
-        found: dict[str, Sequence[str]] = strip_tags(dict(self._groups))
-        return found
+        """Hosts by the name of their inventory group."""
+        groups: dict[str, Sequence[str]] = strip_tags(dict(self._groups))
+        return groups
 
     def agent_hosts(self, names: Iterable[str], cni_config: str) -> list[AgentHost]:
-        """The hosts as node_facts and agent_host_info told of them; ProfileError for one that was not looked at."""
-        return [parse_host(name, *self._told(name), cni_config) for name in names]
+        """The hosts, from the results of node_facts and agent_host_info; ProfileError for a host without results."""
+        return [parse_host(name, *self._results(name), cni_config) for name in names]
 
     def known_hosts(self, names: Iterable[str]) -> list[HostIdentity]:
-        """Only who they are."""
-        return [parse_host_identity(name, *self._told(name)) for name in names]
+        """The identities of the hosts, without facts."""
+        return [parse_host_identity(name, *self._results(name)) for name in names]
 
-    def _told(self, name: str) -> tuple[Any, Any]:
+    def _results(self, name: str) -> tuple[Any, Any]:
         known = self.known(name)
         facts = (known.get("ansible_facts") or {}).get("colocation")
         probed = known.get("agent_host_info") or {}
@@ -44,9 +44,9 @@ class AgentHostsAction(HostvarsAction):
 
 
 class AgentAction(ClusterAction, AgentHostsAction):
-    """One that asks the API server of their cluster."""
+    """An action that also uses the API server of the cluster."""
 
-    UNNAMED = "colocation_kubeconfig names no kubeconfig, and the agent is brought to a cluster by its API server only"
+    UNNAMED = "colocation_kubeconfig is not set, and the agent can be deployed only through the cluster's API server"
     PAGE = "docs/agent.md"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,9 +54,9 @@ class AgentAction(ClusterAction, AgentHostsAction):
 
     @abstractmethod
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result; ClusterError where the cluster does not let us."""
+        """The module's result; ClusterError for a request that the cluster refuses."""
 
 
 def hosts_by_node(hosts: Iterable[HostIdentity], nodes: Iterable[LiveNode]) -> dict[str, str]:
-    """The host's name by that of its Node; ClusterError where the kubeconfig is that of another cluster."""
-    return match_nodes(hosts, [each.identity for each in nodes])
+    """Names of hosts by the name of their Node; ClusterError if the kubeconfig is for another cluster."""
+    return match_nodes(hosts, [node.identity for node in nodes])

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The agent's ConfigMap with the settings of the collection, and the journal of what was there before.
+"""The agent's ConfigMap with the settings of the collection, and the journal of its previous content.
 
-Other clients write the ConfigMap too: their keys and the order of keys stay. It is JSON, so there are no comments to
-keep. The journal is a ConfigMap of its own in the agent's namespace, written before what it records; it has the labels
-of the Nodes as well.
+Other clients write the ConfigMap too: their keys and the order of keys do not change. The text is JSON, so it has no
+comments to preserve. The journal is a separate ConfigMap in the agent's namespace. It is written before the changes
+that it records, and also records the labels of Nodes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .owned_objects import CONFIG_KEY, CONFIG_MAP, OWNER, OWNER_LABEL, POOL_LABE
 
 LOCATION = f"ConfigMap {CONFIG_MAP}, key {CONFIG_KEY}"
 UNSET: Any = type("Absent", (), {"__repr__": lambda self: "unset"})()
-"""The value of a key that is not there, which is not null."""
+"""The value of a missing key, as opposed to null."""
 
 
 @dataclass(frozen=True)
 class PreservedField:
-    """One of our values below globalConfig: what was there before the first of our runs, and what we wrote."""
+    """A managed value below globalConfig: the value before the first run of the collection, and the one it wrote."""
 
     path: ConfigPath
     before: Any
@@ -37,49 +37,52 @@ class PreservedField:
 
 @dataclass(frozen=True)
 class DesiredConfig:
-    """``common`` goes below globalConfig, ``pools`` into nodesConfig; entries of ours not in ``alive`` go."""
+    """``common`` is for globalConfig, ``pools`` for nodesConfig.
+
+    Managed entries of other pools are removed, except those in ``other_pools``, which are in use by other Nodes.
+    """
 
     common: ConfigValues
     pools: Mapping[str, ConfigValues]
-    alive: frozenset[str]
+    other_pools: frozenset[str]
 
 
 @dataclass(frozen=True)
 class MergedConfig:
-    """``text`` is the old one where it says what is wanted. ``foreign``: ours that others changed since."""
+    """``text`` is unchanged if it has the desired content. ``foreign``: managed values that another client changed."""
 
     text: str
     document: Mapping[str, Any]
-    kept: tuple[PreservedField, ...]
+    preserved: tuple[PreservedField, ...]
     foreign: tuple[str, ...] = ()
 
 
 def parse_config(text: str | None) -> dict[str, Any]:
-    """The document; ClusterError with the line for what is none."""
+    """The document; ClusterError with the line if the text is not valid."""
     if text is None or not text.strip():
         return {}
     try:
-        found = json.loads(text, object_pairs_hook=_unique_keys)
+        document = json.loads(text, object_pairs_hook=_unique_keys)
     except ValueError as error:
         raise ClusterError(
             f"{LOCATION} cannot be read: {error}",
-            "Nothing was changed. The agent cannot read it either: put it right first.",
+            "Nothing was changed. The agent cannot read it either: correct it first.",
         ) from error
-    if not isinstance(found, dict):
-        raise ClusterError(f"{LOCATION} is no JSON object", "Nothing was changed. Look at who wrote it.")
-    return found
+    if not isinstance(document, dict):
+        raise ClusterError(f"{LOCATION} is not a JSON object", "Nothing was changed. Find out which client wrote it.")
+    return document
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    table = dict(pairs)
+    if len(table) != len(pairs):
         names = [name for name, _value in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
-    return found
+        raise ValueError(f"duplicate key {next(name for name in names if names.count(name) > 1)!r}")
+    return table
 
 
 def pool_of(entry: Mapping[str, Any]) -> str | None:
-    """The pool of an entry that we wrote; None for one of others."""
+    """The pool of a managed entry of nodesConfig; None for an entry of another client."""
     selector = entry.get("selector")
     if not isinstance(selector, Mapping) or set(selector) != {"matchLabels"}:
         return None
@@ -87,38 +90,42 @@ def pool_of(entry: Mapping[str, Any]) -> str | None:
     return labels[POOL_LABEL] if isinstance(labels, Mapping) and set(labels) == {POOL_LABEL} else None
 
 
-def merge_config(text: str | None, wanted: DesiredConfig, kept: Sequence[PreservedField]) -> MergedConfig:
-    """The ConfigMap's text with what is wanted, and what to remember of it."""
+def merge_config(text: str | None, desired: DesiredConfig, preserved: Sequence[PreservedField]) -> MergedConfig:
+    """The ConfigMap's text with the desired values, and the previous values for the journal."""
     document = parse_config(text)
     common = document.setdefault(GLOBAL_CONFIG, {}) if isinstance(document.get(GLOBAL_CONFIG, {}), dict) else None
     if common is None:
-        raise ClusterError(f"{LOCATION}: {GLOBAL_CONFIG} is no object", "Nothing was changed. Look at who wrote it.")
-    gone = [each for each in kept if each.path not in wanted.common]
-    foreign = _restore_values(common, gone)
-    known = {each.path: each for each in kept}
+        raise ClusterError(
+            f"{LOCATION}: {GLOBAL_CONFIG} is not an object", "Nothing was changed. Find out which client wrote it."
+        )
+    obsolete = [setting for setting in preserved if setting.path not in desired.common]
+    foreign = _restore_values(common, obsolete)
+    known = {entry.path: entry for entry in preserved}
     now = []
-    for path, value in wanted.common.items():
+    for path, value in desired.common.items():
         before = known[path].before if path in known else _get(common, path)
         _set(common, path, value)
         now.append(PreservedField(path, before, value))
-    _entries(document, wanted)
+    _merge_entries(document, desired)
     return MergedConfig(_render_config(text, document), document, tuple(now), foreign)
 
 
-def _entries(document: dict[str, Any], wanted: DesiredConfig) -> None:
-    """nodesConfig with ours: each stays in its place, new ones come last, those of pools that are gone go."""
-    found = document.get(NODE_CONFIGS) or []
-    if not isinstance(found, list):
-        raise ClusterError(f"{LOCATION}: {NODE_CONFIGS} is no list", "Nothing was changed. Look at who wrote it.")
-    entries, seen = [], set()
-    for entry in found:
+def _merge_entries(document: dict[str, Any], desired: DesiredConfig) -> None:
+    """Update managed entries of nodesConfig in place, append new ones, and remove those of pools without Nodes."""
+    current = document.get(NODE_CONFIGS) or []
+    if not isinstance(current, list):
+        raise ClusterError(
+            f"{LOCATION}: {NODE_CONFIGS} is not a list", "Nothing was changed. Find out which client wrote it."
+        )
+    entries, configured = [], set()
+    for entry in current:
         pool = pool_of(entry) if isinstance(entry, Mapping) else None
-        if pool in wanted.pools:
-            seen.add(pool)
-            entries.append(_entry(str(pool), wanted.pools[str(pool)]))
-        elif pool is None or pool in wanted.alive:
+        if pool in desired.pools:
+            configured.add(pool)
+            entries.append(_entry(str(pool), desired.pools[str(pool)]))
+        elif pool is None or pool in desired.other_pools:
             entries.append(entry)
-    entries += [_entry(pool, leaves) for pool, leaves in wanted.pools.items() if pool not in seen]
+    entries += [_entry(pool, leaves) for pool, leaves in desired.pools.items() if pool not in configured]
     if entries or NODE_CONFIGS in document:
         document[NODE_CONFIGS] = entries
 
@@ -131,22 +138,25 @@ def _entry(pool: str, leaves: ConfigValues) -> dict[str, Any]:
 
 
 def restore_config(
-    text: str, original: str | None, committed: str, kept: Sequence[PreservedField]
+    text: str, original: str | None, committed: str, preserved: Sequence[PreservedField]
 ) -> tuple[str | None, tuple[str, ...]]:
-    """(the text without ours, values of ours that others changed since); None where the key was not there.
+    """(the text without managed values, managed values that another client changed); None if the key did not exist.
 
-    ``original`` is what ``committed`` was made of. It comes back byte for byte if nobody else wrote since.
+    ``committed`` is the text that the collection wrote over ``original``. If ``text`` is still ``committed``,
+    ``original`` is restored byte for byte.
     """
     if text == committed:
         return original, ()
     document = parse_config(text)
     foreign: tuple[str, ...] = ()
     if isinstance(document.get(GLOBAL_CONFIG), dict):
-        foreign = _restore_values(document[GLOBAL_CONFIG], kept)
+        foreign = _restore_values(document[GLOBAL_CONFIG], preserved)
         if not document[GLOBAL_CONFIG] and GLOBAL_CONFIG not in parse_config(original):
             del document[GLOBAL_CONFIG]
     if isinstance(document.get(NODE_CONFIGS), list):
-        entries = [each for each in document[NODE_CONFIGS] if not isinstance(each, Mapping) or pool_of(each) is None]
+        entries = [
+            entry for entry in document[NODE_CONFIGS] if not isinstance(entry, Mapping) or pool_of(entry) is None
+        ]
         document[NODE_CONFIGS] = entries
         if not entries and NODE_CONFIGS not in parse_config(original):
             del document[NODE_CONFIGS]
@@ -155,23 +165,23 @@ def restore_config(
     return _render_config(text, document), foreign
 
 
-def _restore_values(common: dict[str, Any], kept: Iterable[PreservedField]) -> tuple[str, ...]:
-    """Each of ours as it was before; what somebody else has changed since stays and is told."""
+def _restore_values(common: dict[str, Any], preserved: Iterable[PreservedField]) -> tuple[str, ...]:
+    """Restore previous values in place; report managed values that another client changed, which are not restored."""
     foreign = []
-    for each in kept:
-        now = _get(common, each.path)
-        if _same(now, each.after):
-            _set(common, each.path, each.before)
-        elif not _same(now, each.before):
+    for entry in preserved:
+        now = _get(common, entry.path)
+        if _same(now, entry.after):
+            _set(common, entry.path, entry.before)
+        elif not _same(now, entry.before):
             foreign.append(
-                f"{GLOBAL_CONFIG}.{'.'.join(each.path)} was {each.before}, the collection made it {each.after},"
+                f"{GLOBAL_CONFIG}.{'.'.join(entry.path)} was {entry.before}, the collection made it {entry.after},"
                 f" now it is {now}"
             )
     return tuple(foreign)
 
 
 def _same(one: Any, other: Any) -> bool:
-    """True is not 1 here."""
+    """Whether two values are equal and of the same type: True is not 1."""
     return type(one) is type(other) and bool(one == other)
 
 
@@ -185,7 +195,7 @@ def _get(table: Mapping[str, Any], path: ConfigPath) -> Any:
 
 
 def _set(table: dict[str, Any], path: ConfigPath, value: Any) -> None:
-    """Set or, for ABSENT, take away, together with a section that holds nothing else then."""
+    """Set a value; for UNSET, delete it, and its section if that becomes empty."""
     for key in path[:-1]:
         below = table.get(key)
         if value is UNSET and not isinstance(below, dict):
@@ -213,21 +223,22 @@ JOURNAL_NAME, JOURNAL_KEY = "volcano-colocation-agent", "agent.json"
 
 @dataclass(frozen=True)
 class AgentJournal:
-    """``original`` is the text that ``committed`` was made of, over all runs; None where there was none.
+    """``committed`` is the text that the collection wrote, and ``original`` the same text without managed values.
 
-    ``labels``: by Node and label the value before ours, None where it had none.
+    Both are None if there was none. ``existed``: whether the ConfigMap existed before. ``labels``: previous values by
+    Node and label, None if a label was not set.
     """
 
     existed: bool = False
     original: str | None = None
     committed: str | None = None
-    kept: tuple[PreservedField, ...] = ()
+    preserved: tuple[PreservedField, ...] = ()
     labels: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
 
 
-def parse_journal(found: Mapping[str, Any] | None) -> AgentJournal | None:
-    """The journal of a ConfigMap; ClusterError for one that is not ours."""
-    return parse_record(ConfigMap.of(found), JOURNAL_KEY, _parse_document)
+def parse_journal(config_map: Mapping[str, Any] | None) -> AgentJournal | None:
+    """The journal in a ConfigMap; ClusterError for a ConfigMap that is not managed."""
+    return parse_record(ConfigMap.of(config_map), JOURNAL_KEY, _parse_document)
 
 
 def _parse_document(document: Mapping[str, Any]) -> AgentJournal:
@@ -236,19 +247,19 @@ def _parse_document(document: Mapping[str, Any]) -> AgentJournal:
         document["original"],
         document["committed"],
         tuple(
-            PreservedField(tuple(each["path"]), each.get("before", UNSET), each["after"]) for each in document["kept"]
+            PreservedField(tuple(item["path"]), item.get("before", UNSET), item["after"]) for item in document["kept"]
         ),
         document["labels"],
     )
 
 
 def render_journal(journal: AgentJournal, namespace: str) -> dict[str, Any]:
-    """The ConfigMap."""
+    """The ConfigMap of a journal."""
     document = {
         "existed": journal.existed,
         "original": journal.original,
         "committed": journal.committed,
-        "kept": [_render_field(each) for each in journal.kept],
+        "kept": [_render_field(preserved) for preserved in journal.preserved],
         "labels": journal.labels,
     }
     return {
@@ -262,7 +273,7 @@ def render_journal(journal: AgentJournal, namespace: str) -> dict[str, Any]:
 def change_journal(
     known: AgentJournal | None, version: str | None, journal: AgentJournal, namespace: str
 ) -> Iterator[ObjectChange]:
-    """From the journal that was read, of ``version``, to another one. Two runs at once must not lose each other's."""
+    """Replace the ``known`` journal; ``version`` prevents that simultaneous runs overwrite each other's records."""
     sent = render_journal(journal, namespace)
     if known is None:
         yield create_object(sent)
@@ -274,6 +285,6 @@ def change_journal(
         )
 
 
-def _render_field(each: PreservedField) -> dict[str, Any]:
-    found = {"path": list(each.path), "after": each.after}
-    return found if each.before is UNSET else {**found, "before": each.before}
+def _render_field(preserved: PreservedField) -> dict[str, Any]:
+    item = {"path": list(preserved.path), "after": preserved.after}
+    return item if preserved.before is UNSET else {**item, "before": preserved.before}

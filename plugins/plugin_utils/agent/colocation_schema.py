@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The agent's configuration: sections, allowed values, options that set them, and whether the agent takes a document.
+"""The agent's configuration: sections, allowed values, options that set them, and validation of a document.
 
-One mistake, and the agent keeps the configuration it had, with a line in its log. Source: volcano
+The agent ignores a new configuration with a mistake: it keeps the previous one, and logs an error. Source: volcano
 pkg/agent/config/api/types.go and validate.go, pkg/agent/config/utils/utils.go (DefaultCfg, MergerCfg).
 """
 
@@ -17,20 +17,20 @@ from .features import Feature
 
 ConfigPath = tuple[str, ...]
 ConfigValues = Mapping[ConfigPath, Any]
-"""Values by their path below globalConfig or an entry of nodesConfig."""
+"""Values by path below globalConfig or an entry of nodesConfig."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A whole number; ``most`` is None where upstream sets no upper end."""
+    """A whole number; ``most`` is None if upstream has no maximum."""
 
     least: int
     most: int | None = None
 
     def problem(self, value: object) -> str:
-        """Why a value is none; empty for one that is."""
+        """Why a value is not allowed; empty if it is allowed."""
         if isinstance(value, bool) or not isinstance(value, int):
-            return "is no whole number"
+            return "is not a whole number"
         if value < self.least or (self.most is not None and value > self.most):
             return f"is not from {self.least} to {self.most}" if self.most is not None else f"is less than {self.least}"
         return ""
@@ -44,11 +44,11 @@ class Switch:
 
 @dataclass(frozen=True)
 class ResourceTypes:
-    """cpu, memory or both, with a comma and no blank between."""
+    """cpu, memory or both, separated by a comma without a space."""
 
     def problem(self, value: object) -> str:
-        good = isinstance(value, str) and all(each in ("cpu", "memory") for each in value.split(","))
-        return "" if good else "is not cpu, memory or cpu,memory"
+        valid = isinstance(value, str) and all(name in ("cpu", "memory") for name in value.split(","))
+        return "" if valid else "is not cpu, memory or cpu,memory"
 
 
 Value = Number | Switch | ResourceTypes
@@ -81,7 +81,7 @@ SECTIONS: Mapping[str, Mapping[str, Value]] = {
         "cpuRecoverLimitPercent": Number(1),
     },
 }
-"""Sections and keys that are not here belong to newer agents or to others, and are left alone."""
+"""Sections and keys that are not listed belong to newer agents or other programs, and are not changed."""
 
 DEFAULTS: ConfigValues = {
     ("evictingConfig", "evictingCPUHighWatermark"): 80,
@@ -91,14 +91,14 @@ DEFAULTS: ConfigValues = {
     ("networkQosConfig", "offlineLowBandwidthPercent"): 10,
     ("networkQosConfig", "offlineHighBandwidthPercent"): 40,
 }
-"""What a value that is not set is held against."""
+"""The agent's defaults, for comparisons with values that are not set."""
 
 ORDERED: tuple[tuple[ConfigPath, ConfigPath], ...] = (
     (("evictingConfig", "evictingCPULowWatermark"), ("evictingConfig", "evictingCPUHighWatermark")),
     (("evictingConfig", "evictingMemoryLowWatermark"), ("evictingConfig", "evictingMemoryHighWatermark")),
     (("networkQosConfig", "offlineLowBandwidthPercent"), ("networkQosConfig", "offlineHighBandwidthPercent")),
 )
-"""The first of two must not be more than the second."""
+"""Pairs whose first value must not be greater than the second."""
 
 PERCENT = Number(1, 100)
 OPTIONS: Mapping[tuple[str, str], tuple[ConfigPath, Value]] = {
@@ -115,10 +115,10 @@ OPTIONS: Mapping[tuple[str, str], tuple[ConfigPath, Value]] = {
     ("network", "offline_high"): (("networkQosConfig", "offlineHighBandwidthPercent"), BANDWIDTH),
     ("network", "check_interval"): (("networkQosConfig", "qosCheckInterval"), Number(1)),
 }
-"""Watermarks of ours end at 100 %, where upstream lets 800 pass: no node uses more of itself than all."""
+"""The collection allows watermarks up to 100 %, since usage cannot be higher; upstream also accepts 800."""
 
 STRICTLY_ORDERED = ORDERED[:2]
-"""Pairs that must differ in our own settings: with both the same the agent evicts and recovers at one point."""
+"""Pairs that must differ in managed settings: with equal values, the agent evicts and recovers at the same usage."""
 
 FEATURE_SWITCHES: Mapping[Feature, ConfigPath] = {
     Feature.CPU_QOS: ("cpuQosConfig", "enable"),
@@ -133,30 +133,30 @@ FEATURE_SWITCHES: Mapping[Feature, ConfigPath] = {
 
 
 def parse_settings(arguments: Mapping[str, Any], variable: str = "") -> dict[ConfigPath, Any]:
-    """What the options set, by path; ProfileError for a value that no agent takes or that is out of order."""
-    found: dict[ConfigPath, Any] = {}
+    """The values of the options; ProfileError for a value that the agent refuses, or a pair in the wrong order."""
+    settings: dict[ConfigPath, Any] = {}
     for (group, name), (path, kind) in OPTIONS.items():
-        given = (arguments.get(group) or {}).get(name)
-        if given is None:
+        raw = (arguments.get(group) or {}).get(name)
+        if raw is None:
             continue
-        value = ",".join(dict.fromkeys(given)) if isinstance(given, list) else given
+        value = ",".join(dict.fromkeys(raw)) if isinstance(raw, list) else raw
         problem = kind.problem(value)
         if problem:
             raise ProfileError(variable or f"colocation_agent_{group}", f"{name}: {value!r} {problem}")
-        found[path] = value
+        settings[path] = value
     for low, high in STRICTLY_ORDERED:
-        if low in found and high in found and found[low] >= found[high]:
-            raise ProfileError(variable or "colocation_agent_watermarks", order_error(low, high, found))
-    return found
+        if low in settings and high in settings and settings[low] >= settings[high]:
+            raise ProfileError(variable or "colocation_agent_watermarks", order_error(low, high, settings))
+    return settings
 
 
 def order_error(low: ConfigPath, high: ConfigPath, values: ConfigValues) -> str:
-    """The message about two values in the wrong order."""
+    """The error message for two values in the wrong order."""
     return f"{low[-1]} {values[low]} has to be less than {high[-1]} {values[high]}"
 
 
 def feature_switches(features: tuple[Feature, ...]) -> dict[ConfigPath, Any]:
-    """The switches of a pool: on where its nodes serve the feature and it was asked for, off otherwise."""
+    """The enable settings of a pool with these features: True for them, False for the others."""
     return {path: feature in features for feature, path in FEATURE_SWITCHES.items()}
 
 
@@ -174,86 +174,86 @@ GLOBAL_CONFIG, NODE_CONFIGS = "globalConfig", "nodesConfig"
 
 
 def find_problems(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """All mistakes in the whole document, each with its path."""
-    shape = tuple(_shape_problems(document))
-    if shape:
-        return shape
+    """All mistakes in a document, with their paths."""
+    type_problems = tuple(_type_problems(document))
+    if type_problems:
+        return type_problems
     base = dict(flatten(document.get(GLOBAL_CONFIG)))
-    found = list(_value_problems(document.get(GLOBAL_CONFIG), GLOBAL_CONFIG))
-    found += _order_problems({**DEFAULTS, **base}, GLOBAL_CONFIG)
+    problems = list(_value_problems(document.get(GLOBAL_CONFIG), GLOBAL_CONFIG))
+    problems += _order_problems({**DEFAULTS, **base}, GLOBAL_CONFIG)
     for index, entry in enumerate(document.get(NODE_CONFIGS) or ()):
-        place = f"{NODE_CONFIGS}[{index}]"
-        found += _value_problems(entry, place)
-        found += _order_problems({**DEFAULTS, **base, **dict(flatten(entry))}, place)
-    return tuple(dict.fromkeys(found))
+        location = f"{NODE_CONFIGS}[{index}]"
+        problems += _value_problems(entry, location)
+        problems += _order_problems({**DEFAULTS, **base, **dict(flatten(entry))}, location)
+    return tuple(dict.fromkeys(problems))
 
 
-def _shape_problems(document: Mapping[str, Any]) -> Iterator[str]:
+def _type_problems(document: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(document.get(GLOBAL_CONFIG, {}), Mapping):
-        yield f"{GLOBAL_CONFIG} is no object"
+        yield f"{GLOBAL_CONFIG} is not an object"
     entries = document.get(NODE_CONFIGS)
     if entries is not None and not isinstance(entries, list):
-        yield f"{NODE_CONFIGS} is no list"
+        yield f"{NODE_CONFIGS} is not a list"
         return
     for index, entry in enumerate(entries or ()):
         if not isinstance(entry, Mapping):
-            yield f"{NODE_CONFIGS}[{index}] is no object"
+            yield f"{NODE_CONFIGS}[{index}] is not an object"
         elif not isinstance(entry.get("selector", {}), Mapping):
-            yield f"{NODE_CONFIGS}[{index}].selector is no object"
+            yield f"{NODE_CONFIGS}[{index}].selector is not an object"
 
 
-def _value_problems(part: object, place: str) -> Iterator[str]:
+def _value_problems(part: object, location: str) -> Iterator[str]:
     if not isinstance(part, Mapping):
         return
     for section in SECTIONS:
         table = part.get(section)
         if table is not None and not isinstance(table, Mapping):
-            yield f"{place}.{section} is no object"
+            yield f"{location}.{section} is not an object"
     for path, value in flatten(part):
         problem = SECTIONS[path[0]][path[1]].problem(value)
         if problem:
-            yield f"{place}.{'.'.join(path)}: {value!r} {problem}"
+            yield f"{location}.{'.'.join(path)}: {value!r} {problem}"
 
 
-def _order_problems(values: Mapping[ConfigPath, Any], place: str) -> Iterator[str]:
+def _order_problems(values: Mapping[ConfigPath, Any], location: str) -> Iterator[str]:
     for low, high in ORDERED:
         pair = values.get(low), values.get(high)
-        if not all(isinstance(each, int) for each in pair):
+        if not all(isinstance(value, int) for value in pair):
             continue
         if values[low] > values[high] or ((low, high) in STRICTLY_ORDERED and values[low] == values[high]):
-            yield f"{place}: {order_error(low, high, values)}"
+            yield f"{location}: {order_error(low, high, values)}"
 
 
 def selector_matches(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    """metav1.LabelSelectorAsSelector: an empty selector matches all, an unknown operator nothing."""
+    """Like metav1.LabelSelectorAsSelector: an empty selector matches all labels, an unknown operator none."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(_meets_expression(each, labels) for each in selector.get("matchExpressions") or ())
+    return all(_meets_expression(expression, labels) for expression in selector.get("matchExpressions") or ())
 
 
 def _meets_expression(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     key, values = expression.get("key", ""), expression.get("values") or ()
-    answers = {
+    results = {
         "In": labels.get(key) in values,
         "NotIn": labels.get(key) not in values,
         "Exists": key in labels,
         "DoesNotExist": key not in labels,
     }
-    return answers.get(expression.get("operator", ""), False)
+    return results.get(expression.get("operator", ""), False)
 
 
 def shadowed_nodes(
-    document: Mapping[str, Any], is_ours: Sequence[bool], nodes: Mapping[str, Mapping[str, str]]
+    document: Mapping[str, Any], is_managed: Sequence[bool], nodes: Mapping[str, Mapping[str, str]]
 ) -> tuple[str, ...]:
-    """Nodes with two matching entries, of which one is ours: the agent takes the last and forgets the other.
+    """Entries of other clients that match Nodes with a managed entry: the agent uses only the last matching entry.
 
-    ``nodes`` are labels by the Node's name, as they will be.
+    ``is_managed``: by index of the entry. ``nodes``: future labels by the Node's name.
     """
-    found = []
+    shadows = []
     for index, entry in enumerate(document.get(NODE_CONFIGS) or ()):
-        if is_ours[index]:
+        if is_managed[index]:
             continue
-        hit = [name for name, labels in nodes.items() if selector_matches(entry.get("selector") or {}, labels)]
-        if hit:
-            found.append(f"{NODE_CONFIGS}[{index}] matches {', '.join(sorted(hit))}")
-    return tuple(found)
+        matches = [name for name, labels in nodes.items() if selector_matches(entry.get("selector") or {}, labels)]
+        if matches:
+            shadows.append(f"{NODE_CONFIGS}[{index}] matches {', '.join(sorted(matches))}")
+    return tuple(shadows)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The release of the Volcano agent in an image, and which of its features a node supports.
 
-Sources: volcano pkg/agent/features/feature_gate.go and the handlers in pkg/agent/events/handlers; what writes where is
-in docs/agent.md.
+Sources: volcano pkg/agent/features/feature_gate.go and the handlers in pkg/agent/events/handlers. docs/agent.md lists
+the files that each feature writes.
 """
 
 from __future__ import annotations
@@ -21,42 +21,43 @@ from .probed_host import AgentHost
 Release = tuple[int, int]
 
 OLDEST: Release = (1, 11)
-"""cmd/agent exists from this release on."""
+"""The first release with cmd/agent."""
 BOTH_DRIVERS: Release = (1, 14)
-"""Before it cmd/agent/app/agent.go hands the driver cgroupfs to a manager that knows v1 only."""
+"""Before this release, cmd/agent/app/agent.go passes the cgroupfs driver to a manager that supports only v1."""
 _TAG = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+.].*)?")
 
 
 def parse_release(image: str, version: str) -> Release:
-    """(major, minor) of ``version``, or of the image's tag where that is empty; ProfileError where neither tells."""
+    """(major, minor) of ``version``, or of the image's tag if that is empty; ProfileError if neither has a version."""
     if version:
-        found = _TAG.fullmatch(version)
-        if not found:
-            raise ProfileError("colocation_agent_version", f"{version!r} is no version such as v1.14.0")
+        match = _TAG.fullmatch(version)
+        if not match:
+            raise ProfileError("colocation_agent_version", f"{version!r} is not a version such as v1.14.0")
     else:
-        found = _TAG.fullmatch(image_tag(image))
-        if not found:
+        match = _TAG.fullmatch(image_tag(image))
+        if not match:
             raise ProfileError(
                 "colocation_agent_image",
-                f"{image!r} does not tell which release it is, and what a node needs depends on it;"
-                " name it in colocation_agent_version, such as v1.14.0",
+                f"the tag of {image!r} does not contain a release, and the settings of a node depend on the release;"
+                " set colocation_agent_version, such as v1.14.0",
             )
-    release = int(found[1]), int(found[2])
+    release = int(match[1]), int(match[2])
     if release < OLDEST:
         raise ProfileError(
             "colocation_agent_version" if version else "colocation_agent_image",
-            f"Volcano {release[0]}.{release[1]} has no agent; the first that has is {OLDEST[0]}.{OLDEST[1]}",
+            f"Volcano {release[0]}.{release[1]} has no agent; the first release with an agent is"
+            f" {OLDEST[0]}.{OLDEST[1]}",
         )
     return release
 
 
 def image_tag(image: str) -> str:
-    """What stands behind the colon of the last part, without a digest; empty where nothing does."""
+    """The tag of an image, without a digest; empty if it has none."""
     return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
 
 
 class Feature(str, Enum):
-    """pkg/agent/features/feature.go."""
+    """A feature of the agent: pkg/agent/features/feature.go."""
 
     OVERSUBSCRIPTION = "OverSubscription"
     EVICTION = "Eviction"
@@ -71,7 +72,7 @@ class Feature(str, Enum):
 
 @dataclass(frozen=True)
 class UnsupportedFeature:
-    """A feature that was asked for and that the node does not get."""
+    """A requested feature that the node does not support."""
 
     feature: Feature
     reason: str
@@ -84,12 +85,12 @@ _OPEN_EULER_VERSION = re.compile(r"(\d+)\.(\d+)(?:.*SP(\d+))?")
 
 
 def split_supported(
-    host: AgentHost, wanted: Iterable[Feature], release: Release
+    host: AgentHost, requested: Iterable[Feature], release: Release
 ) -> tuple[tuple[Feature, ...], tuple[UnsupportedFeature, ...]]:
-    """(features that the node serves, the others with the reason), in the order of the Enum."""
+    """(features that the node supports, the others with the reason), in the order of the Enum."""
     on, off = [], []
-    asked = set(wanted)
-    for feature in (each for each in Feature if each in asked):
+    asked = set(requested)
+    for feature in (member for member in Feature if member in asked):
         reason = OBSTACLES[feature](host, release) if feature in OBSTACLES else ""
         if reason:
             off.append(UnsupportedFeature(feature, reason))
@@ -99,20 +100,22 @@ def split_supported(
 
 
 def _since(release: Release, name: str) -> str:
-    return "" if release >= NEW_IN_1_14 else f"{name} came with 1.14, the image is {release[0]}.{release[1]}"
+    if release >= NEW_IN_1_14:
+        return ""
+    return f"{name} is available from 1.14, and the image's release is {release[0]}.{release[1]}"
 
 
 def _kernel_file_reason(host: AgentHost, feature: str) -> str:
-    """Why a feature of the kernel cannot be used; empty where its file is there."""
-    there = host.features.get(feature)
-    if there:
+    """Why a feature of the kernel cannot be used; empty if its file exists."""
+    supported = host.features.get(feature)
+    if supported:
         return ""
     probed = host.probed.get(feature, feature)
-    return f"{probed} is not there" if there is False else f"nothing shows whether the kernel has it ({probed})"
+    return f"{probed} does not exist" if supported is False else f"it is unknown whether the kernel has it ({probed})"
 
 
 def _container_paths(host: AgentHost) -> str:
-    """pkg/agent/utils/cgroup/cgroup.go BuildContainerCgroupName: a bare id under cgroupfs, CRI-O's is crio-ID."""
+    """pkg/agent/utils/cgroup/cgroup.go BuildContainerCgroupName: under cgroupfs only the id, while CRI-O adds crio-."""
     if host.runtime == "cri-o" and host.driver is Driver.CGROUPFS:
         return "the agent does not find the containers of CRI-O under the cgroupfs driver"
     return ""
@@ -146,22 +149,22 @@ def _memory_qos_v2(host: AgentHost, release: Release) -> str:
     if host.mode is not CgroupMode.V2:
         return f"it writes memory.high, memory.low and memory.min of cgroup v2, and this node has {host.mode.value}"
     if host.kubelet_memory_qos:
-        return "kubelet's own MemoryQoS writes the same files (KEP-2570); switch its feature gate off first"
+        return "kubelet's own MemoryQoS writes the same files (KEP-2570); disable its feature gate first"
     return _since(release, "MemoryQoSV2") or _kernel_file_reason(host, "memory_high") or _container_paths(host)
 
 
 def _network_qos(host: AgentHost, _release: Release) -> str:
     if host.mode is CgroupMode.V2:
-        return "it sorts packets by net_cls.classid of cgroup v1, and this node has v2"
-    found = _OPEN_EULER_VERSION.match(host.os_version)
-    version = (int(found[1]), int(found[2]), int(found[3] or 0)) if found else (0, 0, 0)
+        return "it classifies packets by net_cls.classid of cgroup v1, and this node has v2"
+    match = _OPEN_EULER_VERSION.match(host.os_version)
+    version = (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
     if host.os_name != OPEN_EULER or version < OPEN_EULER_SINCE:
-        told = f"{host.os_name} {host.os_version}".strip() or "an unknown distribution"
-        return f"the agent serves it on openEuler 22.03 LTS-SP2 and newer only, and this is {told}"
+        distribution = f"{host.os_name} {host.os_version}".strip() or "an unknown distribution"
+        return f"the agent supports it only on openEuler 22.03 LTS-SP2 and newer, and this node has {distribution}"
     if host.paths.get(host.cni_config) == "missing":
         return (
-            f"{host.cni_config} is not there, and the agent adds its plugin to that file; name the right one in"
-            " colocation_agent_cni_config"
+            f"{host.cni_config} does not exist, and the agent adds its plugin to that file; set"
+            " colocation_agent_cni_config to the path of this node's CNI configuration"
         )
     return ""
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values for upstream's chart, where that will do: it has one DaemonSet for all nodes and cannot tell it the driver.
+"""Values for upstream's Helm chart, for hosts that it supports: it has one DaemonSet, and no value for the driver.
 
 Source: volcano installer/helm/chart/volcano/values.yaml and templates/agent.yaml.
 """
@@ -20,19 +20,19 @@ from .pools import Pool
 from .probed_host import AgentHost
 
 OWN_IMAGE_TAG_SINCE = (1, 15)
-"""basic.agent_image_tag_version; before it the agent has the tag of all of Volcano."""
+"""The first release with basic.agent_image_tag_version; before, the agent's image has the tag of all Volcano images."""
 
 
 @dataclass(frozen=True)
 class HelmValues:
-    """``values`` as YAML, or why the chart will not do; one of them is empty."""
+    """``values`` as YAML, or the ``reason`` why the chart cannot be used; one of them is empty."""
 
     values: str = ""
     reason: str = ""
 
 
 def render_helm_values(pools: Sequence[Pool], hosts: Sequence[AgentHost], options: DeployOptions) -> HelmValues:
-    """The values for one pool, whose Nodes need our label, since the chart has no other way to choose them."""
+    """The values for one pool. The chart selects its Nodes by the pool's label."""
     reason = "; ".join(_obstacles(pools, hosts, options))
     if reason:
         return HelmValues(reason=reason)
@@ -40,23 +40,24 @@ def render_helm_values(pools: Sequence[Pool], hosts: Sequence[AgentHost], option
 
 
 def _obstacles(pools: Sequence[Pool], hosts: Sequence[AgentHost], options: DeployOptions) -> list[str]:
-    found = []
+    obstacles = []
     if len(pools) != 1:
-        found.append(f"the chart has one DaemonSet, and these hosts need {len(pools)}")
+        obstacles.append(f"the chart has one DaemonSet, and these hosts need {len(pools)}")
     if options.release < BOTH_DRIVERS and any(pool.kind.cgroup_root for pool in pools):
-        found.append("the chart has no agent_kube_cgroup_root before 1.14")
+        obstacles.append("the chart has no agent_kube_cgroup_root before 1.14")
     for host in hosts:
         if host.hidden_driver:
-            found.append(
-                f"{host.name}: the chart cannot tell the driver, and the agent would guess wrong ({host.hidden_driver})"
+            obstacles.append(
+                f"{host.name}: the chart cannot set the driver, and the agent would detect a wrong one"
+                f" ({host.hidden_driver})"
             )
         if host.paths.get(CNI_PLUGIN_DIRECTORY) == "missing":
-            found.append(f"{host.name}: the chart's pod does not start without {CNI_PLUGIN_DIRECTORY}")
+            obstacles.append(f"{host.name}: the chart's pod does not start without {CNI_PLUGIN_DIRECTORY}")
         if host.kubelet_root_dir != "/var/lib/kubelet":
-            found.append(
-                f"{host.name}: the chart mounts /var/lib/kubelet, and kubelet's folder is {host.kubelet_root_dir}"
+            obstacles.append(
+                f"{host.name}: the chart mounts /var/lib/kubelet, and kubelet's directory is {host.kubelet_root_dir}"
             )
-    return found
+    return obstacles
 
 
 def _chart_values(pool: Pool, options: DeployOptions) -> dict[str, Any]:
@@ -66,8 +67,8 @@ def _chart_values(pool: Pool, options: DeployOptions) -> dict[str, Any]:
     tag_key = "agent_image_tag_version" if options.release >= OWN_IMAGE_TAG_SINCE else "image_tag_version"
     custom: dict[str, Any] = {
         "colocation_enable": True,
-        "agent_supported_features": ",".join(each.value for each in pool.kind.features),
-        "agent_tolerations": [dict(each) for each in options.tolerations],
+        "agent_supported_features": ",".join(feature.value for feature in pool.kind.features),
+        "agent_tolerations": [dict(toleration) for toleration in options.tolerations],
         "agent_ns": {POOL_LABEL: pool.name},
         "agent_cni_config_path": options.cni_config,
     }

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The images in an archive and their names: an OCI layout or a ``docker save``, read as containerd reads it.
+"""The images in an archive and their names: an OCI layout or a ``docker save``, interpreted as containerd does.
 
-Names are compared as runtimes keep them, with registry and tag (distribution/reference normalize.go). Source:
+Names are compared in the form that runtimes use, with registry and tag (distribution/reference normalize.go). Source:
 containerd core/images/archive/importer.go, client/import.go imageName, core/images/archive/reference.go.
 """
 
@@ -28,40 +28,40 @@ _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 
 
 def normalize_image(name: str) -> str:
-    """``docker.io/library/a:latest`` for ``a``; ProfileError for a name with a digest, or that is none."""
+    """``docker.io/library/a:latest`` for ``a``; ProfileError for a name with a digest, or a name that is not valid."""
     if "@" in name:
         raise ProfileError(
             IMAGE_VARIABLE,
-            f"{name!r} has a digest, and an image from an archive is known to the runtime by its tag only; write"
-            " registry/name:tag, and the digest into colocation_agent_image_digest",
+            f"{name!r} has a digest, and the runtime knows an image from an archive only by its tag; set it to"
+            " registry/name:tag, and colocation_agent_image_digest to the digest",
         )
-    found = _full_name(name)
-    if found is None:
+    normalized = _full_name(name)
+    if normalized is None:
         raise ProfileError(
-            IMAGE_VARIABLE, f"{name!r} is no name of an image such as docker.io/volcanosh/vc-agent:v1.14.0"
+            IMAGE_VARIABLE, f"{name!r} is not an image name such as docker.io/volcanosh/vc-agent:v1.14.0"
         )
-    return found
+    return normalized
 
 
-def is_same_image(name: str, wanted: str) -> bool:
-    """Whether a name, which may lack registry and tag, is that of ``wanted``, which has both."""
-    return _full_name(name) == wanted
+def is_same_image(name: str, desired: str) -> bool:
+    """Whether a name, which may lack registry and tag, means ``desired``, which has both."""
+    return _full_name(name) == desired
 
 
 def repository_of(name: str) -> str:
-    """Of a normalized name, what stands before the tag."""
+    """The repository of a normalized name, which is all before the tag."""
     return name.rpartition(":")[0]
 
 
 def _full_name(name: str) -> str | None:
-    first, slash, rest = name.partition("/")
-    # splitDockerDomain: a first part without . and : is a folder of Docker Hub, unless it is localhost or has capitals.
+    first, slash, path_and_tag = name.partition("/")
+    # splitDockerDomain: a first part without . and : is a path on Docker Hub, unless it is localhost or has capitals.
     if not slash or (not {".", ":"} & set(first) and first != "localhost" and first == first.lower()):
-        first, rest = DEFAULT_DOMAIN, name
+        first, path_and_tag = DEFAULT_DOMAIN, name
     first = DEFAULT_DOMAIN if first == _OLD_DOMAIN else first
-    if first == DEFAULT_DOMAIN and "/" not in rest:
-        rest = f"{DEFAULT_REPOSITORY}/{rest}"
-    path, colon, tag = rest.partition(":")
+    if first == DEFAULT_DOMAIN and "/" not in path_and_tag:
+        path_and_tag = f"{DEFAULT_REPOSITORY}/{path_and_tag}"
+    path, colon, tag = path_and_tag.partition(":")
     tag = tag if colon else DEFAULT_TAG
     if not _REPOSITORY.fullmatch(f"{first}/{path}") or not _TAG.fullmatch(tag):
         return None
@@ -72,157 +72,157 @@ ARCHIVE_VARIABLE, DIGEST_VARIABLE = "colocation_agent_image_archive", "colocatio
 NAME_ANNOTATION, TAG_ANNOTATION = "io.containerd.image.name", "org.opencontainers.image.ref.name"
 OCI_LAYOUT, OCI_INDEX, DOCKER_MANIFEST = "oci-layout", "index.json", "manifest.json"
 MAX_DEPTH = 4
-"""Of indexes in indexes that are looked into."""
+"""The number of nested indexes that are read."""
 MAX_MANIFESTS = 1024
 LINUX = "linux"
 
 
 @dataclass(frozen=True)
 class ArchivedImage:
-    """An image of one platform. ``id`` is the digest of its configuration, which the CRI takes for its id.
+    """An image of one platform. ``id`` is the digest of its configuration, which is the image's id in the CRI.
 
-    ``digests``: those of the index, the manifest and the configuration, as far as the archive has them.
+    ``digests``: of the index, the manifest and the configuration, if the archive has them.
     """
 
     architecture: str
     id: str
     digests: tuple[str, ...]
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         return {"architecture": self.architecture, "id": self.id, "digests": list(self.digests)}
 
 
 @dataclass(frozen=True)
 class Archive:
-    """The image that was wanted in an archive, one ArchivedImage for each architecture."""
+    """The requested image in an archive, with one ArchivedImage for each architecture."""
 
     path: str
     sha256: str
     size: int
     image: str
-    held: tuple[ArchivedImage, ...]
+    images: tuple[ArchivedImage, ...]
 
-    def published(self) -> dict[str, Any]:
-        """As the module gives it back, and agent_image takes it."""
+    def to_result(self) -> dict[str, Any]:
+        """The module's return value, and the input of agent_image."""
         return {
             "path": self.path,
             "sha256": self.sha256,
             "size": self.size,
             "image": self.image,
-            "images": [each.published() for each in self.held],
+            "images": [image.to_result() for image in self.images],
         }
 
 
 @dataclass(frozen=True)
 class _NamedImage:
     name: str
-    held: ArchivedImage
+    image: ArchivedImage
 
 
 def load_archive(stream: BinaryIO, path: str, image: str, digest: str) -> Archive:
-    """The archive at ``path``; ProfileError where it is none, or not of this image, or not of this digest."""
-    wanted = normalize_image(image)
+    """The archive at ``path``; ProfileError if it is not an archive, or lacks the image, or has another digest."""
+    desired = normalize_image(image)
     try:
         entries = load_entries(stream)
-        named = tuple(_oci_images(entries, wanted) if OCI_LAYOUT in entries.digests else _docker_images(entries))
+        named = tuple(_oci_images(entries, desired) if OCI_LAYOUT in entries.digests else _docker_images(entries))
     except BadArchive as error:
-        raise ProfileError(ARCHIVE_VARIABLE, f"{path}: {error}. Nothing was changed. Save the image anew") from error
-    held = tuple(each.held for each in named if each.name == wanted)
-    if not held:
-        raise ProfileError(ARCHIVE_VARIABLE, _missing_image_message(path, wanted, named))
-    fitting = tuple(each for each in held if not digest or digest in each.digests)
+        raise ProfileError(ARCHIVE_VARIABLE, f"{path}: {error}. Nothing was changed. Save the image again") from error
+    images = tuple(entry.image for entry in named if entry.name == desired)
+    if not images:
+        raise ProfileError(ARCHIVE_VARIABLE, _missing_image_message(path, desired, named))
+    fitting = tuple(candidate for candidate in images if not digest or digest in candidate.digests)
     if not fitting:
-        has = ", ".join(dict.fromkeys(each for one in held for each in one.digests))
+        has = ", ".join(dict.fromkeys(value for candidate in images for value in candidate.digests))
         raise ProfileError(
             DIGEST_VARIABLE,
-            f"{path} holds {wanted} with other digests than {digest}: {has}. Nothing was changed. Fetch the archive"
-            f" anew, or put {DIGEST_VARIABLE} right",
+            f"{path} contains {desired} with other digests than {digest}: {has}. Nothing was changed. Download the"
+            f" archive again, or correct {DIGEST_VARIABLE}",
         )
-    return Archive(path, entries.sha256, entries.size, wanted, fitting)
+    return Archive(path, entries.sha256, entries.size, desired, fitting)
 
 
-def _missing_image_message(path: str, wanted: str, named: tuple[_NamedImage, ...]) -> str:
-    names = ", ".join(sorted({each.name or "one without a name" for each in named})) or "none"
-    short = next((each.name for each in named if each.name and is_same_image(each.name, wanted)), "")
-    remedy = f"Save it under its whole name, such as: skopeo copy docker://{wanted} oci-archive:FILE:{wanted}"
+def _missing_image_message(path: str, desired: str, named: tuple[_NamedImage, ...]) -> str:
+    names = ", ".join(sorted({image.name or "one without a name" for image in named})) or "none"
+    short = next((image.name for image in named if image.name and is_same_image(image.name, desired)), "")
+    remedy = f"Save the image with its full name, such as: skopeo copy docker://{desired} oci-archive:FILE:{desired}"
     if short:
-        remedy = f"{short} would be stored under that name, where kubelet does not look. {remedy}"
-    return f"{path} does not hold {wanted} ({IMAGE_VARIABLE}); the images in it: {names}. Nothing was changed. {remedy}"
+        remedy = f"{short} would be imported with that name, which kubelet does not use. {remedy}"
+    return f"{path} does not contain {desired} ({IMAGE_VARIABLE}); its images: {names}. Nothing was changed. {remedy}"
 
 
-def _oci_images(entries: Entries, wanted: str) -> Iterator[_NamedImage]:
+def _oci_images(entries: Entries, desired: str) -> Iterator[_NamedImage]:
     index = _json(entries.document(OCI_INDEX), OCI_INDEX)
     for number, entry in enumerate(_list(index, "manifests", OCI_INDEX)):
         annotations = entry.get("annotations") if isinstance(entry, dict) else None
-        name = _image_name(annotations if isinstance(annotations, dict) else {}, wanted)
-        place = f"{OCI_INDEX}: manifests[{number}]"
-        # Others may lack blobs that nobody needs.
-        held = _platforms(entries, entry, place) if name == wanted else [ArchivedImage("", "", ())]
-        yield from (_NamedImage(name, each) for each in held)
+        name = _image_name(annotations if isinstance(annotations, dict) else {}, desired)
+        location = f"{OCI_INDEX}: manifests[{number}]"
+        # Other images may lack blobs; they are not imported.
+        images = _platforms(entries, entry, location) if name == desired else [ArchivedImage("", "", ())]
+        yield from (_NamedImage(name, image) for image in images)
 
 
-def _image_name(annotations: Mapping[str, Any], wanted: str) -> str:
-    """imageName with ``--base-name``: a bare tag is taken for one of the repository that is wanted."""
+def _image_name(annotations: Mapping[str, Any], desired: str) -> str:
+    """As imageName with ``--base-name``: a tag without a name is a tag of the desired repository."""
     full = annotations.get(NAME_ANNOTATION)
     if full:
         return str(full)
     short = str(annotations.get(TAG_ANNOTATION) or "")
-    return short if not short or {"/", ":", "@"} & set(short) else f"{repository_of(wanted)}:{short}"
+    return short if not short or {"/", ":", "@"} & set(short) else f"{repository_of(desired)}:{short}"
 
 
-def _platforms(entries: Entries, entry: Any, place: str) -> list[ArchivedImage]:
-    """The images of a descriptor that are for Linux and wholly there."""
-    top = _digest(entry, place)
+def _platforms(entries: Entries, entry: Any, location: str) -> list[ArchivedImage]:
+    """The complete images for Linux of a descriptor."""
+    top = _digest(entry, location)
     if top not in entries.documents:
-        raise BadArchive(f"{place} names {top}, and no such blob is in it")
-    found: list[ArchivedImage] = []
-    left: list[tuple[str, tuple[str, ...]]] = [(top, ())]
-    seen: set[str] = set()
-    while left:
-        digest, above = left.pop()
-        # Tools leave the manifests of platforms out that they did not fetch.
-        if digest in seen or digest not in entries.documents:
+        raise BadArchive(f"{location} refers to {top}, and the archive has no such blob")
+    images: list[ArchivedImage] = []
+    pending: list[tuple[str, tuple[str, ...]]] = [(top, ())]
+    visited: set[str] = set()
+    while pending:
+        digest, above = pending.pop()
+        # Tools omit the manifests of platforms that they did not download.
+        if digest in visited or digest not in entries.documents:
             continue
-        seen.add(digest)
+        visited.add(digest)
         document = _json(entries.documents[digest], digest)
         if "manifests" not in document:
-            found += _image(entries, document, digest, above)
+            images += _image(entries, document, digest, above)
         elif len(above) < MAX_DEPTH:
             members = _list(document, "manifests", digest)
-            left += [(_digest(each, f"{digest}: manifests"), (*above, digest)) for each in members]
-    if not found:
-        raise BadArchive(f"{place}: of {top} it does not hold any image for Linux wholly")
-    return found
+            pending += [(_digest(member, f"{digest}: manifests"), (*above, digest)) for member in members]
+    if not images:
+        raise BadArchive(f"{location}: the archive does not contain a complete image for Linux of {top}")
+    return images
 
 
 def _image(
     entries: Entries, manifest: Mapping[str, Any], digest: str, above: tuple[str, ...]
 ) -> Iterator[ArchivedImage]:
     config = _digest(manifest.get("config"), f"{digest}: config")
-    layers = [_digest(each, f"{digest}: layers") for each in _list(manifest, "layers", digest)]
-    missing = next((each for each in (config, *layers) if each not in entries.sizes), None)
+    layers = [_digest(layer, f"{digest}: layers") for layer in _list(manifest, "layers", digest)]
+    missing = next((blob for blob in (config, *layers) if blob not in entries.sizes), None)
     if missing and not above:
-        raise BadArchive(f"{digest} names {missing}, and no such blob is in it")
+        raise BadArchive(f"{digest} refers to {missing}, and the archive has no such blob")
     platform = None if missing else _platform(entries, config)
     if platform is not None:
         yield replace(platform, digests=(*above, digest, config))
 
 
 def _docker_images(entries: Entries) -> Iterator[_NamedImage]:
-    """``docker save`` before 25, ``podman save``: names are normalized there, and containerd makes the manifest."""
+    """Images of ``docker save`` before 25 and ``podman save``: containerd normalizes names and creates the manifest."""
     text = entries.document(DOCKER_MANIFEST)
     if text is None:
-        raise BadArchive(f"it has neither {OCI_LAYOUT} nor {DOCKER_MANIFEST}, so that it is no archive of images")
-    found = _parsed(text, DOCKER_MANIFEST)
-    if not isinstance(found, list) or len(found) > MAX_MANIFESTS:
-        raise BadArchive(f"{DOCKER_MANIFEST} is no list of images")
-    for number, entry in enumerate(found):
-        place = f"{DOCKER_MANIFEST}[{number}]"
+        raise BadArchive(f"it is not an archive of images, since it has neither {OCI_LAYOUT} nor {DOCKER_MANIFEST}")
+    manifest = _parsed(text, DOCKER_MANIFEST)
+    if not isinstance(manifest, list) or len(manifest) > MAX_MANIFESTS:
+        raise BadArchive(f"{DOCKER_MANIFEST} is not a list of images")
+    for number, entry in enumerate(manifest):
+        location = f"{DOCKER_MANIFEST}[{number}]"
         if not isinstance(entry, dict):
-            raise BadArchive(f"{place} is no image")
+            raise BadArchive(f"{location} is not an image")
         config = entries.digests.get(str(entry.get("Config")))
         if config is None:
-            raise BadArchive(f"{place}: the configuration {str(entry.get('Config'))[:80]!r} is not in it")
+            raise BadArchive(f"{location}: the archive has no configuration {str(entry.get('Config'))[:80]!r}")
         platform = _platform(entries, config)
         tags = entry.get("RepoTags") or [""]
         if platform is not None and isinstance(tags, list):
@@ -237,7 +237,7 @@ def _normalize_tag(tag: str) -> str:
 
 
 def _platform(entries: Entries, config: str) -> ArchivedImage | None:
-    """Of an image for Linux; None for another system, and for what is no image, such as an attestation."""
+    """The platform of an image for Linux; None for other systems, and for other content such as an attestation."""
     text = entries.documents.get(config)
     document = _parsed(text, config) if text is not None else None
     if not isinstance(document, dict) or document.get("os") != LINUX:
@@ -245,31 +245,31 @@ def _platform(entries: Entries, config: str) -> ArchivedImage | None:
     return ArchivedImage(str(document.get("architecture")), config, ())
 
 
-def _digest(entry: Any, place: str) -> str:
-    found = entry.get("digest") if isinstance(entry, dict) else None
-    if not isinstance(found, str) or not found.startswith("sha256:"):
-        raise BadArchive(f"{place} has no digest of kind sha256")
-    return found
+def _digest(entry: Any, location: str) -> str:
+    digest = entry.get("digest") if isinstance(entry, dict) else None
+    if not isinstance(digest, str) or not digest.startswith("sha256:"):
+        raise BadArchive(f"{location} has no sha256 digest")
+    return digest
 
 
-def _list(document: Mapping[str, Any], key: str, place: str) -> list[Any]:
-    found = document.get(key)
-    if not isinstance(found, list) or len(found) > MAX_MANIFESTS:
-        raise BadArchive(f"{place}: {key} is no list of at most {MAX_MANIFESTS}")
-    return found
+def _list(document: Mapping[str, Any], key: str, location: str) -> list[Any]:
+    value = document.get(key)
+    if not isinstance(value, list) or len(value) > MAX_MANIFESTS:
+        raise BadArchive(f"{location}: {key} is not a list of at most {MAX_MANIFESTS} elements")
+    return value
 
 
-def _json(text: bytes | None, place: str) -> dict[str, Any]:
+def _json(text: bytes | None, location: str) -> dict[str, Any]:
     if text is None:
-        raise BadArchive(f"{place} is not in it")
-    found = _parsed(text, place)
-    if not isinstance(found, dict):
-        raise BadArchive(f"{place} is no JSON object")
-    return found
+        raise BadArchive(f"the archive has no {location}")
+    document = _parsed(text, location)
+    if not isinstance(document, dict):
+        raise BadArchive(f"{location} is not a JSON object")
+    return document
 
 
-def _parsed(text: bytes, place: str) -> Any:
+def _parsed(text: bytes, location: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadArchive(f"{place} is no JSON ({error})") from error
+        raise BadArchive(f"{location} is not valid JSON ({error})") from error

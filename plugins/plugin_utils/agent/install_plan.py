@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan that installs the agent in its pools: changes of objects, refusals, and the result of agent_deploy."""
+"""The plan that deploys the agent to its pools: changes of objects, refusals, and the result of agent_deploy."""
 
 from __future__ import annotations
 
@@ -58,122 +58,125 @@ def plan_install(
     options: DeployOptions,
     pools: Sequence[Pool],
     owners: Mapping[str, str],
-    seen: AgentState,
+    state: AgentState,
     permission: LabelPermission,
 ) -> AgentPlan:
-    """The plan; ``owners`` are hosts by the name of their Node. ClusterError for what must not be done."""
-    places = pools_by_node(pools, owners)
-    _refuse_other_agents(seen, places)
-    _refuse_missing_crd(options, seen)
-    pending = pending_labels(seen, places, pools, permission)
-    config = _merged_config(options, pools, places, seen)
-    journal = _next_journal(seen, config)
+    """The plan; ``owners`` are hosts by the name of their Node. ClusterError if the agent must not be deployed."""
+    node_pools = pools_by_node(pools, owners)
+    _refuse_other_agents(state, node_pools)
+    _refuse_missing_crd(options, state)
+    pending = pending_labels(state, node_pools, pools, permission)
+    config = _merged_config(options, pools, node_pools, state)
+    journal = _next_journal(state, config)
     steps = [
-        *_namespace_changes(options, seen),
-        *_pool_labels(seen, places),
-        *change_journal(seen.journal, seen.journal_version, journal, options.namespace),
-        *_config_changes(options, seen, config),
+        *_namespace_changes(options, state),
+        *_pool_labels(state, node_pools),
+        *change_journal(state.journal, state.journal_version, journal, options.namespace),
+        *_config_changes(options, state, config),
         *_managed_changes(
-            seen, [*render_access(options.namespace), *(render_daemon_set(pool, options) for pool in pools)]
+            state, [*render_access(options.namespace), *(render_daemon_set(pool, options) for pool in pools)]
         ),
-        *_stale_daemon_sets(seen, pools, places),
-        *_configurations(options, seen),
+        *_stale_daemon_sets(state, pools, node_pools),
+        *_configurations(options, state),
     ]
     return AgentPlan(tuple(steps), pending, tuple(_notes(options, pools, config)))
 
 
 def pools_by_node(pools: Sequence[Pool], owners: Mapping[str, str]) -> dict[str, str]:
-    """The pool's name by that of the Node."""
+    """Names of pools by the name of the Node."""
     by_host = {host: pool.name for pool in pools for host in pool.hosts}
     return {node: by_host[host] for node, host in owners.items() if host in by_host}
 
 
-def _refuse_other_agents(seen: AgentState, places: Mapping[str, str]) -> None:
-    """Two agents for QoS on one node undo each other; two of Volcano's also want one port."""
-    found = []
-    for each in seen.daemon_sets:
-        spec = each["spec"]["template"]["spec"]
+def _refuse_other_agents(state: AgentState, node_pools: Mapping[str, str]) -> None:
+    """Two QoS agents on one node undo each other's changes; two of Volcano's agents also use the same port."""
+    conflicts = []
+    for daemon_set in state.daemon_sets:
+        spec = daemon_set["spec"]["template"]["spec"]
         images = {part["image"].partition("@")[0].rpartition("/")[2].partition(":")[0] for part in spec["containers"]}
-        chosen = spec.get("nodeSelector") or {}
-        hit = [
+        selector = spec.get("nodeSelector") or {}
+        matches = [
             node.name
-            for node in seen.nodes
-            if node.name in places and all(node.labels.get(key) == value for key, value in chosen.items())
+            for node in state.nodes
+            if node.name in node_pools and all(node.labels.get(key) == value for key, value in selector.items())
         ]
-        if not is_managed(each) and hit and images & set(AGENT_IMAGES):
-            found.append(f"{Ref.of(each).place} ({', '.join(sorted(images & set(AGENT_IMAGES)))})")
-    if found:
+        if not is_managed(daemon_set) and matches and images & set(AGENT_IMAGES):
+            conflicts.append(f"{Ref.of(daemon_set).place} ({', '.join(sorted(images & set(AGENT_IMAGES)))})")
+    if conflicts:
         raise ClusterError(
-            f"Another agent is meant for the same nodes: {', '.join(found)}",
-            f"{UNCHANGED} Take it away first; upstream's chart has custom.colocation_enable: false for that.",
+            f"Another agent is deployed to the same nodes: {', '.join(conflicts)}",
+            f"{UNCHANGED} Remove it first; with upstream's chart, set custom.colocation_enable: false.",
         )
 
 
-def _refuse_missing_crd(options: DeployOptions, seen: AgentState) -> None:
-    if options.memory_qos and seen.configurations is None:
+def _refuse_missing_crd(options: DeployOptions, state: AgentState) -> None:
+    if options.memory_qos and state.configurations is None:
         raise ClusterError(
-            f"colocation_agent_memory_qos asks for {CONFIG_KIND} objects, and the cluster has no CRD"
+            f"colocation_agent_memory_qos needs {CONFIG_KIND} objects, and the cluster has no CRD"
             f" colocationconfigurations.{CONFIG_API.partition('/')[0]}",
-            f"{UNCHANGED} Install Volcano 1.14 or newer, which brings it, or leave the variable empty.",
+            f"{UNCHANGED} Install Volcano 1.14 or newer, which includes the CRD, or leave the variable empty.",
         )
 
 
 def _merged_config(
-    options: DeployOptions, pools: Sequence[Pool], places: Mapping[str, str], seen: AgentState
+    options: DeployOptions, pools: Sequence[Pool], node_pools: Mapping[str, str], state: AgentState
 ) -> MergedConfig:
     entries = {pool.name: {**feature_switches(pool.kind.features), **pool.leaves} for pool in pools}
     elsewhere = {
-        node.labels[POOL_LABEL] for node in seen.nodes if POOL_LABEL in node.labels and node.name not in places
+        node.labels[POOL_LABEL] for node in state.nodes if POOL_LABEL in node.labels and node.name not in node_pools
     }
-    wanted = DesiredConfig(options.common, entries, frozenset(elsewhere))
-    found = merge_config(seen.text, wanted, seen.journal.kept if seen.journal else ())
-    wrong = find_problems(found.document)
-    if wrong:
+    desired = DesiredConfig(options.common, entries, frozenset(elsewhere))
+    merged = merge_config(state.text, desired, state.journal.preserved if state.journal else ())
+    problems = find_problems(merged.document)
+    if problems:
         raise ClusterError(
-            f"{LOCATION} would be one that the agent does not take: {'; '.join(wrong)}",
-            f"{UNCHANGED} Put the variables right, or what others have written there.",
+            f"The agent would refuse the new {LOCATION}: {'; '.join(problems)}",
+            f"{UNCHANGED} Correct the variables, or the values that other clients wrote there.",
         )
-    ours = [pool_of(entry) is not None for entry in found.document.get(NODE_CONFIGS) or ()]
-    labels = {node.name: {**node.labels, POOL_LABEL: places[node.name]} for node in seen.nodes if node.name in places}
-    doubled = shadowed_nodes(found.document, ours, labels)
-    if doubled:
+    managed = [pool_of(entry) is not None for entry in merged.document.get(NODE_CONFIGS) or ()]
+    labels = {
+        node.name: {**node.labels, POOL_LABEL: node_pools[node.name]} for node in state.nodes if node.name in node_pools
+    }
+    shadows = shadowed_nodes(merged.document, managed, labels)
+    if shadows:
         raise ClusterError(
-            f"{LOCATION}: entries of somebody else are for nodes of our pools, and the agent takes one entry only, the"
-            f" last that matches: {'; '.join(doubled)}",
-            f"{UNCHANGED} Move what they say into colocation_agent_pools, or narrow their selectors.",
+            f"{LOCATION}: entries of other clients match nodes of the managed pools, and the agent uses only the last"
+            f" entry that matches: {'; '.join(shadows)}",
+            f"{UNCHANGED} Move their settings into colocation_agent_pools, or narrow their selectors.",
         )
-    return found
+    return merged
 
 
-def _next_journal(seen: AgentState, config: MergedConfig) -> AgentJournal:
-    known = seen.journal or AgentJournal()
-    if known.committed is None or seen.text is None:
-        there = seen.config_map is not None
-        return replace(known, existed=there, original=seen.text, committed=config.text, kept=config.kept)
-    if config.text == seen.text and config.kept == known.kept:
+def _next_journal(state: AgentState, config: MergedConfig) -> AgentJournal:
+    known = state.journal or AgentJournal()
+    if known.committed is None or state.text is None:
+        existed = state.config_map is not None
+        return replace(known, existed=existed, original=state.text, committed=config.text, preserved=config.preserved)
+    if config.text == state.text and config.preserved == known.preserved:
         return known
     original = known.original
-    if seen.text != known.committed:
-        # Others wrote since, or the last run was cut off before it wrote: theirs is what stands there without ours.
-        original, _foreign = restore_config(seen.text, known.original, known.committed, known.kept)
-    return replace(known, original=original, committed=config.text, kept=config.kept)
+    if state.text != known.committed:
+        # Another client wrote since, or the last run was interrupted before it wrote. The text without managed values
+        # is the new original.
+        original, _foreign = restore_config(state.text, known.original, known.committed, known.preserved)
+    return replace(known, original=original, committed=config.text, preserved=config.preserved)
 
 
-def _namespace_changes(options: DeployOptions, seen: AgentState) -> Iterator[ObjectChange]:
-    if not seen.namespace:
+def _namespace_changes(options: DeployOptions, state: AgentState) -> Iterator[ObjectChange]:
+    if not state.namespace:
         yield create_managed(render_namespace(options.namespace))
 
 
-def _pool_labels(seen: AgentState, places: Mapping[str, str]) -> Iterator[ObjectChange]:
-    """Before the configuration: only with that the agent looks anew at which labels its Node has."""
-    for node in seen.nodes:
-        pool = places.get(node.name)
+def _pool_labels(state: AgentState, node_pools: Mapping[str, str]) -> Iterator[ObjectChange]:
+    """Changes before that of the configuration: the agent reads its Node's labels again only with the latter."""
+    for node in state.nodes:
+        pool = node_pools.get(node.name)
         if pool and node.labels.get(POOL_LABEL) != pool:
             yield change_node_labels(node.name, {POOL_LABEL: node.labels.get(POOL_LABEL)}, {POOL_LABEL: pool})
 
 
-def _config_changes(options: DeployOptions, seen: AgentState, config: MergedConfig) -> Iterator[ObjectChange]:
-    if config.text == seen.text:
+def _config_changes(options: DeployOptions, state: AgentState, config: MergedConfig) -> Iterator[ObjectChange]:
+    if config.text == state.text:
         return
     metadata: dict[str, Any] = {"name": CONFIG_MAP, "namespace": options.namespace}
     body: dict[str, Any] = {
@@ -182,58 +185,60 @@ def _config_changes(options: DeployOptions, seen: AgentState, config: MergedConf
         "metadata": metadata,
         "data": {CONFIG_KEY: config.text},
     }
-    if seen.config_map is None:
+    if state.config_map is None:
         metadata["labels"] = {OWNER_LABEL: OWNER}
         yield create_object(body, config.text)
         return
-    metadata["resourceVersion"] = seen.config_map["metadata"]["resourceVersion"]
-    yield patch_object(body, seen.text, config.text)
+    metadata["resourceVersion"] = state.config_map["metadata"]["resourceVersion"]
+    yield patch_object(body, state.text, config.text)
 
 
-def _managed_changes(seen: AgentState, wanted: Sequence[Object]) -> Iterator[ObjectChange]:
-    for each in wanted:
-        live = seen.objects.get(Ref.of(each))
+def _managed_changes(state: AgentState, desired: Sequence[Object]) -> Iterator[ObjectChange]:
+    for manifest in desired:
+        live = state.objects.get(Ref.of(manifest))
         if live is not None and not is_managed(live):
             raise ClusterError(
-                f"{Ref.of(each).place} is there and was not made by the collection",
-                f"{UNCHANGED} Look at who made it, and take it away or give it the label {OWNER_LABEL}: {OWNER}.",
+                f"{Ref.of(manifest).place} exists and was not created by the collection",
+                f"{UNCHANGED} Find out who created it, then delete it or add the label {OWNER_LABEL}: {OWNER}.",
             )
-        step = create_or_update(live, each)
+        step = create_or_update(live, manifest)
         if step:
             yield step
 
 
-def _stale_daemon_sets(seen: AgentState, pools: Sequence[Pool], places: Mapping[str, str]) -> Iterator[ObjectChange]:
-    """DaemonSets of pools that have no Node any more."""
-    alive = {node.labels.get(POOL_LABEL) for node in seen.nodes if node.name not in places} | {
+def _stale_daemon_sets(
+    state: AgentState, pools: Sequence[Pool], node_pools: Mapping[str, str]
+) -> Iterator[ObjectChange]:
+    """Delete DaemonSets of pools that no longer have Nodes."""
+    used = {node.labels.get(POOL_LABEL) for node in state.nodes if node.name not in node_pools} | {
         pool.name for pool in pools
     }
-    for each in seen.daemon_sets:
-        if is_managed(each) and (each["metadata"].get("labels") or {}).get(POOL_LABEL) not in alive:
-            yield delete_object(each)
+    for daemon_set in state.daemon_sets:
+        if is_managed(daemon_set) and (daemon_set["metadata"].get("labels") or {}).get(POOL_LABEL) not in used:
+            yield delete_object(daemon_set)
 
 
-def _configurations(options: DeployOptions, seen: AgentState) -> Iterator[ObjectChange]:
-    wanted = [render_colocation_configuration(each) for each in options.memory_qos]
-    live = {Ref.of(each): each for each in seen.configurations or ()}
-    yield from _managed_changes(replace(seen, objects=live), wanted)
-    for key, each in live.items():
-        if is_managed(each) and key not in {Ref.of(one) for one in wanted}:
-            yield delete_object(each)
+def _configurations(options: DeployOptions, state: AgentState) -> Iterator[ObjectChange]:
+    desired = [render_colocation_configuration(memory) for memory in options.memory_qos]
+    live = {Ref.of(configuration): configuration for configuration in state.configurations or ()}
+    yield from _managed_changes(replace(state, objects=live), desired)
+    for key, configuration in live.items():
+        if is_managed(configuration) and key not in {Ref.of(manifest) for manifest in desired}:
+            yield delete_object(configuration)
 
 
 def _notes(options: DeployOptions, pools: Sequence[Pool], config: MergedConfig) -> Iterator[str]:
-    for each in config.foreign:
-        yield f"{LOCATION}: {each}; it stays"
+    for value in config.foreign:
+        yield f"{LOCATION}: {value}; it is not changed"
     v2 = [pool.name for pool in pools if Feature.MEMORY_QOS_V2 in pool.kind.features]
     if v2 and not options.memory_qos:
         yield (
-            f"MemoryQoSV2 is on in {', '.join(v2)} and does nothing until a pod matches a {CONFIG_KIND}:"
+            f"MemoryQoSV2 is enabled in {', '.join(v2)} and has no effect until a pod matches a {CONFIG_KIND}:"
             " colocation_agent_memory_qos is empty"
         )
     for pool in pools:
         if options.memory_qos and Feature.MEMORY_QOS_V2 not in pool.kind.features:
-            yield f"{pool.name}: colocation_agent_memory_qos does nothing there, since MemoryQoSV2 is off"
+            yield f"{pool.name}: colocation_agent_memory_qos has no effect, since MemoryQoSV2 is disabled"
 
 
 def plan_result(plan: AgentPlan, pools: Sequence[Pool], helm: HelmValues) -> dict[str, Any]:
@@ -250,7 +255,7 @@ def plan_result(plan: AgentPlan, pools: Sequence[Pool], helm: HelmValues) -> dic
 
 
 def render_pool(pool: Pool) -> dict[str, Any]:
-    """A pool with what its agent is told, and why it does without a feature."""
+    """A pool with its agent's settings, and its unsupported features with reasons."""
     kind = pool.kind
     return {
         "name": pool.name,
@@ -261,6 +266,8 @@ def render_pool(pool: Pool) -> dict[str, Any]:
         "pods_cgroup": kind.pods,
         "kubelet_root_dir": kind.kubelet_root_dir,
         "selinux": kind.selinux,
-        "features": [each.value for each in kind.features],
-        "unsupported": [{"feature": each.feature.value, "reason": each.reason} for each in pool.unsupported],
+        "features": [feature.value for feature in kind.features],
+        "unsupported": [
+            {"feature": unsupported.feature.value, "reason": unsupported.reason} for unsupported in pool.unsupported
+        ],
     }

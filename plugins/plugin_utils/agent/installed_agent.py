@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster has of the Volcano agent: Nodes, objects and journal, and the permissions to read and change them."""
+"""The current state of the Volcano agent in a cluster, and the permissions to read and change it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .owned_objects import AGENT_NAME, APP_LABEL, BATCH_CPU, BATCH_MEMORY, CONFI
 
 @dataclass(frozen=True)
 class LiveNode:
-    """A Node; ``identity`` tells which machine it is.
+    """A Node; ``identity`` shows which machine it is.
 
-    ``reported`` are the agent's resources that pods can have of it, ``listed`` those of its status, capacity included.
+    ``reported`` are the allocatable amounts of the agent's resources; ``listed`` includes those of the capacity.
     """
 
     identity: ClusterNode
@@ -34,7 +34,7 @@ class LiveNode:
     reported: Mapping[str, str]
     version: str
     listed: Mapping[str, str] = field(default_factory=dict)
-    found: Object | None = field(default=None, repr=False, compare=False)
+    observed: Object | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -43,7 +43,7 @@ class LiveNode:
 
 @dataclass(frozen=True)
 class AgentState:
-    """``objects`` are those that we make, as far as they are there; ``configurations`` is None without their CRD."""
+    """``objects`` are the existing ones of those the collection creates; ``configurations`` is None without the CRD."""
 
     nodes: tuple[LiveNode, ...]
     objects: Mapping[Ref, Object]
@@ -56,23 +56,23 @@ class AgentState:
 
     @property
     def text(self) -> str | None:
-        """The agent's configuration; None where it has none."""
-        found = ((self.config_map or {}).get("data") or {}).get(CONFIG_KEY)
-        return None if found is None else str(found)
+        """The agent's configuration; None if it is missing."""
+        config = ((self.config_map or {}).get("data") or {}).get(CONFIG_KEY)
+        return None if config is None else str(config)
 
 
-def parse_live_node(found: Object, identity: ClusterNode) -> LiveNode:
-    metadata, status = found["metadata"], found.get("status") or {}
+def parse_live_node(node: Object, identity: ClusterNode) -> LiveNode:
+    metadata, status = node["metadata"], node.get("status") or {}
     allocatable = status.get("allocatable") or {}
     return LiveNode(
         identity,
         metadata.get("labels") or {},
         metadata.get("annotations") or {},
-        tuple((found.get("spec") or {}).get("taints") or ()),
+        tuple((node.get("spec") or {}).get("taints") or ()),
         _batch_resources(allocatable),
         metadata.get("resourceVersion", ""),
         _batch_resources({**(status.get("capacity") or {}), **allocatable}),
-        found,
+        node,
     )
 
 
@@ -85,29 +85,29 @@ def config_map_ref(namespace: str) -> Ref:
 
 
 def is_managed(live: Object | None) -> bool:
-    """Whether the collection made the object."""
+    """Whether the collection created the object."""
     labels = ((live or {}).get("metadata") or {}).get("labels") or {}
     return bool(labels.get(OWNER_LABEL) == OWNER)
 
 
 TERMINATION_WAIT = WaitOptions(180)
-"""For the pods of a DaemonSet to end."""
+"""Seconds to wait until the pods of a deleted DaemonSet have ended."""
 
 
 @dataclass(frozen=True)
 class AgentCluster:
-    """One cluster, and the namespace of the agent in it."""
+    """A cluster, and the agent's namespace."""
 
     client: Client
     namespace: str = "volcano-system"
 
     def read_state(self) -> AgentState:
-        """All that a plan of objects needs."""
+        """The state that plans of objects need."""
         nodes = self.read_node_state()
         sets = self.client.list_all("apps/v1", "DaemonSet")
         return replace(
             nodes,
-            objects={Ref.of(each): each for each in (*self._access(), *sets)},
+            objects={Ref.of(manifest): manifest for manifest in (*self._access(), *sets)},
             daemon_sets=sets,
             config_map=self.client.find(Ref("v1", "ConfigMap", CONFIG_MAP, self.namespace)),
             namespace=self._has_namespace(),
@@ -115,65 +115,69 @@ class AgentCluster:
         )
 
     def read_node_state(self) -> AgentState:
-        """The Nodes and the journal: all that labels need."""
+        """The Nodes and the journal, which plans of labels need."""
         nodes = self.nodes()
-        found = self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
-        version = found["metadata"]["resourceVersion"] if found else None
-        return AgentState(nodes, {}, (), journal=colocation_config.parse_journal(found), journal_version=version)
+        config_map = self.client.find(Ref("v1", "ConfigMap", colocation_config.JOURNAL_NAME, self.namespace))
+        version = config_map["metadata"]["resourceVersion"] if config_map else None
+        return AgentState(nodes, {}, (), journal=colocation_config.parse_journal(config_map), journal_version=version)
 
     def nodes(self) -> tuple[LiveNode, ...]:
-        return tuple(parse_live_node(each, parse_node(each)) for each in self.client.list_all("v1", "Node"))
+        return tuple(parse_live_node(node, parse_node(node)) for node in self.client.list_all("v1", "Node"))
 
     def daemon_sets(self) -> tuple[Object, ...]:
-        """Those of the agent in its namespace."""
+        """The agent's DaemonSets in its namespace."""
         return self.client.list_all(
             "apps/v1", "DaemonSet", namespace=self.namespace, labels=f"{APP_LABEL}={AGENT_NAME}"
         )
 
     def pods(self, app: str = AGENT_NAME) -> tuple[Object, ...]:
-        """The agent's pods, or others of ours beside them."""
+        """The pods with this app label in the agent's namespace."""
         return self.client.list_all("v1", "Pod", namespace=self.namespace, labels=f"{APP_LABEL}={app}")
 
     def _access(self) -> Iterator[Object]:
-        for each in render_access(self.namespace):
-            found = self.client.find(Ref.of(each))
-            if found:
-                yield found
+        for manifest in render_access(self.namespace):
+            live = self.client.find(Ref.of(manifest))
+            if live:
+                yield live
 
     def _has_namespace(self) -> bool:
         return self.client.find(Ref("v1", "Namespace", self.namespace)) is not None
 
     def apply(self, steps: Sequence[ObjectChange]) -> None:
-        """Apply the steps of a plan. Agents are waited for: those that still run write again what is cleaned."""
-        lacks = self.client.dry_run and not self._has_namespace()
-        # A dry run in a namespace that does not exist yet would fail for that alone.
-        judged = [replace(step, dry=not (lacks and step.ref.namespace == self.namespace)) for step in steps]
-        apply_changes(self.client, judged, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
+        """Apply the steps of a plan. Wait until deleted agents have ended: running ones write removed values again."""
+        without_namespace = self.client.dry_run and not self._has_namespace()
+        # The API server refuses a dry run in a namespace that does not exist yet.
+        changes = [
+            replace(step, dry=not (without_namespace and step.ref.namespace == self.namespace)) for step in steps
+        ]
+        apply_changes(self.client, changes, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
 
 
 def plan_permissions(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
-    """Of a plan, each once. A DaemonSet that is deleted is looked at until it has gone."""
-    found = tuple(steps)
-    watched = (each.ref for each in found if each.operation is Operation.DELETE and each.ref.kind == "DaemonSet")
-    permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(found))
+    """The permissions for a plan, without duplicates. A deleted DaemonSet is read until it no longer exists."""
+    changes = tuple(steps)
+    watched = (
+        change.ref for change in changes if change.operation is Operation.DELETE and change.ref.kind == "DaemonSet"
+    )
+    permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(changes))
     return tuple(dict.fromkeys(permissions))
 
 
 def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:
-    """What is read before there is a plan. ColocationConfigurations are not: their kind may be unknown."""
+    """The permissions to read the state. They omit ColocationConfigurations, whose kind may not exist."""
     return (
         RequiredPermission("list", "", "nodes"),
         RequiredPermission("list", "apps", "daemonsets"),
         RequiredPermission("get", "", "namespaces", name=namespace),
         *(
-            RequiredPermission("get", "", "configmaps", namespace=namespace, name=each)
-            for each in (CONFIG_MAP, JOURNAL)
+            RequiredPermission("get", "", "configmaps", namespace=namespace, name=name)
+            for name in (CONFIG_MAP, JOURNAL)
         ),
-        *(RequiredPermission.of("get", Ref.of(each)) for each in render_access(namespace)),
+        *(RequiredPermission.of("get", Ref.of(manifest)) for manifest in render_access(namespace)),
     )
 
 
-def proof_permissions(namespace: str, *, trial: bool = False) -> tuple[RequiredPermission, ...]:
-    """What the proof takes beside what was read for the plan; ``trial``: with pods of its own."""
-    verbs = ("list", "get", "create", "delete") if trial else ("list",)
+def proof_permissions(namespace: str, *, smoke_test: bool = False) -> tuple[RequiredPermission, ...]:
+    """The permissions for verification beside those for reading; ``smoke_test``: also for the pods of the test."""
+    verbs = ("list", "get", "create", "delete") if smoke_test else ("list",)
     return tuple(RequiredPermission(verb, "", "pods", namespace=namespace) for verb in verbs)

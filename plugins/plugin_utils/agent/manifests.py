@@ -3,10 +3,10 @@
 """The API objects of the agent: namespace, access rights, ColocationConfigurations, and the DaemonSet of a pool.
 
 They follow volcano installer/helm/chart/volcano/templates/agent.yaml, except where the chart cannot be configured or is
-wrong. The rules leave out Secrets, which nothing in cmd/agent and pkg/agent that was read asks for; ConfigMaps are
-granted in the agent's namespace only (pkg/agent/config/source/configmap_source.go). The DaemonSet has the driver and
-the cgroup root as flags, mounts paths of NetworkQoS only for it, tolerates all taints, is not confined by SELinux, logs
-to the runtime, and requests some memory: a pod without requests is in the class whose CPU the agent throttles.
+wrong. The rules omit Secrets, which cmd/agent and pkg/agent do not read, as far as known, and grant ConfigMaps only in
+the agent's namespace (pkg/agent/config/source/configmap_source.go). The DaemonSet sets the driver and the cgroup root
+explicitly, mounts the paths of NetworkQoS only for that feature, tolerates all taints, is not confined by SELinux, logs
+to its output, and requests some memory: a pod without requests is in the class whose CPU the agent throttles.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def render_namespace(name: str) -> Manifest:
 
 
 def render_access(name_space: str) -> tuple[Manifest, ...]:
-    """The ServiceAccount and what it may do, in the order they are made."""
+    """The ServiceAccount, its roles and bindings, in the order of their creation."""
     subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": name_space}
     return (
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _metadata(name_space)},
@@ -52,8 +52,8 @@ def render_access(name_space: str) -> tuple[Manifest, ...]:
 
 
 def _metadata(name_space: str | None = None) -> Manifest:
-    found: Manifest = {"name": ACCOUNT, "labels": dict(OBJECT_LABELS)}
-    return {**found, "namespace": name_space} if name_space else found
+    metadata: Manifest = {"name": ACCOUNT, "labels": dict(OBJECT_LABELS)}
+    return {**metadata, "namespace": name_space} if name_space else metadata
 
 
 def _role(kind: str, metadata: Manifest, rules: list[Manifest]) -> Manifest:
@@ -71,7 +71,7 @@ def _binding(kind: str, metadata: Manifest, role: str, subject: Manifest) -> Man
 
 
 def render_colocation_configuration(memory: MemoryQos) -> Manifest:
-    """config/crd/volcano/bases/config.volcano.sh_colocationconfigurations.yaml, from Volcano 1.14 on."""
+    """As in config/crd/volcano/bases/config.volcano.sh_colocationconfigurations.yaml, since Volcano 1.14."""
     return {
         "apiVersion": CONFIG_API,
         "kind": CONFIG_KIND,
@@ -86,16 +86,16 @@ def render_colocation_configuration(memory: MemoryQos) -> Manifest:
 Object = dict[str, Any]
 LOG_DIRECTORY = "/var/log/volcano/agent"
 AGENT_USER = 1000
-"""Of the image; install.sh gives it the folder of logs."""
+"""The user of the image; install.sh makes it the owner of the log directory."""
 
 
 def pod_labels(pool: str) -> dict[str, str]:
-    """Not upstream's name=volcano-agent: a DaemonSet of its chart would take our pods for its own."""
+    """Labels of pods. Upstream's name=volcano-agent is not used: its chart's DaemonSet would adopt these pods."""
     return {APP_LABEL: AGENT_NAME, POOL_LABEL: pool}
 
 
 def render_daemon_set(pool: Pool, options: DeployOptions) -> Object:
-    """The object of apps/v1."""
+    """The DaemonSet (apps/v1) of a pool."""
     labels = pod_labels(pool.name)
     return {
         "apiVersion": "apps/v1",
@@ -127,11 +127,11 @@ def render_daemon_set(pool: Pool, options: DeployOptions) -> Object:
 def _pod(pool: Pool, options: DeployOptions) -> Object:
     context: Object = {"seccompProfile": {"type": "RuntimeDefault"}}
     if pool.kind.selinux:
-        # The chart's own level s0:c123,c456 leaves the type container_t, which may not write to cgroups.
+        # The chart sets only the level s0:c123,c456; the type stays container_t, which may not write to cgroups.
         context["seLinuxOptions"] = {"type": options.selinux_type}
     spec: Object = {
         "nodeSelector": {POOL_LABEL: pool.name},
-        "tolerations": [dict(each) for each in options.tolerations],
+        "tolerations": [dict(toleration) for toleration in options.tolerations],
         "serviceAccountName": ACCOUNT,
         "hostNetwork": True,
         "dnsPolicy": "Default",
@@ -173,12 +173,12 @@ def _network_mounts(pool: Pool) -> list[Object]:
 
 
 def _container_defaults(options: DeployOptions) -> Object:
-    found: Object = {"image": options.image, "imagePullPolicy": options.pull_policy}
-    return {**found, "resources": dict(options.resources)} if options.resources else found
+    defaults: Object = {"image": options.image, "imagePullPolicy": options.pull_policy}
+    return {**defaults, "resources": dict(options.resources)} if options.resources else defaults
 
 
 def _init_container(pool: Pool, options: DeployOptions) -> Object:
-    """install.sh makes the logs and writes 1 to two switches of openEuler's kernels where they exist."""
+    """install.sh creates the log directory, and sets two sysctls of openEuler's kernels to 1 if they exist."""
     return {
         "name": "volcano-agent-init",
         **_container_defaults(options),
@@ -229,9 +229,9 @@ def _agent_container(pool: Pool, options: DeployOptions) -> Object:
 
 
 def agent_flags(pool: Pool, options: DeployOptions) -> Iterator[str]:
-    """The agent's flags: cmd/agent/app/options/options.go."""
+    """The agent's command line flags: cmd/agent/app/options/options.go."""
     yield f"--v={options.verbosity}"
-    yield f"--supported-features={','.join(each.value for each in pool.kind.features)}"
+    yield f"--supported-features={','.join(feature.value for feature in pool.kind.features)}"
     if pool.kind.cgroup_root:
         yield f"--kube-cgroup-root={pool.kind.cgroup_root}"
     yield f"--healthz-port={options.port}"
@@ -241,7 +241,7 @@ def agent_flags(pool: Pool, options: DeployOptions) -> Iterator[str]:
 
 
 def _environment(pool: Pool, options: DeployOptions) -> Iterator[Object]:
-    """CGROUP_DRIVER comes before all that the agent guesses from: pkg/agent/utils/cgroup/cgroup.go."""
+    """With CGROUP_DRIVER, the agent does not detect the driver itself: pkg/agent/utils/cgroup/cgroup.go."""
     yield {"name": "CGROUP_DRIVER", "value": pool.kind.driver.value}
     yield {"name": "SYS_FS_PATH", "value": "/host/sys/fs"}
     yield {"name": "KUBELET_ROOT_DIR", "value": pool.kind.kubelet_root_dir}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the agent's modules: their specifications, and those of agent_deploy as one checked value.
+"""Options of the agent's modules: their specifications, and the parsed options of agent_deploy.
 
 A test compares the specifications with the documentation.
 """
@@ -18,9 +18,9 @@ from .features import Feature, Release, parse_release
 from .pools import NamedPool, parse_pools
 from .rubik_agent import RUBIK_FEATURES
 
-FEATURE_NAMES = [each.value for each in Feature]
+FEATURE_NAMES = [feature.value for feature in Feature]
 DEFAULT_FEATURES = ["OverSubscription", "Eviction", "Resources"]
-"""What the agent has on of its own accord since 1.14: cmd/agent/app/options/options.go."""
+"""The agent's default since 1.14: cmd/agent/app/options/options.go."""
 
 WATERMARKS: Spec = {
     "cpu_high": {"type": "int"},
@@ -48,7 +48,7 @@ SETTINGS_OPTIONS: Spec = {
     "oversubscription": {"type": "dict", "options": OVERSUBSCRIPTION},
     "network": {"type": "dict", "options": NETWORK},
 }
-"""What the agent takes from its ConfigMap, for all nodes or for a pool."""
+"""Settings in the agent's ConfigMap, for all nodes or for a pool."""
 
 CLUSTER_OPTIONS: Spec = {
     "kubeconfig": {"type": "path"},
@@ -144,7 +144,7 @@ AGENT_VERIFY: Spec = {
 
 
 PORT_RANGE = Number(1024, 65535)
-"""The agent runs as a user of its own, who may not listen below 1024."""
+"""The agent does not run as root, so it cannot listen on ports below 1024."""
 VERBOSITY_RANGE = Number(0, 10)
 
 
@@ -181,9 +181,9 @@ class DeployOptions:
 
 
 def parse_deploy_options(arguments: Mapping[str, Any], groups: Mapping[str, Sequence[str]]) -> DeployOptions:
-    """Options; ProfileError names the variable. ``groups`` are those of the inventory with their hosts."""
+    """The parsed options; ProfileError with the variable. ``groups``: hosts by the name of their inventory group."""
     if not arguments["image"]:
-        raise ProfileError("colocation_agent_image", "there is no agent without an image")
+        raise ProfileError("colocation_agent_image", "it is empty, and the agent needs an image")
     _require_number("colocation_agent_oversubscription_ratio", arguments["oversubscription_ratio"], PERCENT)
     _require_number("colocation_agent_port", arguments["port"], PORT_RANGE)
     _require_number("colocation_agent_verbosity", arguments["verbosity"], VERBOSITY_RANGE)
@@ -210,21 +210,23 @@ def parse_deploy_options(arguments: Mapping[str, Any], groups: Mapping[str, Sequ
 
 
 def _features(names: Sequence[str]) -> tuple[Feature, ...]:
-    known = {each.value: each for each in Feature}
+    known = {feature.value: feature for feature in Feature}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise ProfileError("colocation_agent_features", f"no agent has {', '.join(unknown)}; it has {', '.join(known)}")
-    return tuple(each for name, each in known.items() if name in names)
+        raise ProfileError(
+            "colocation_agent_features", f"unknown features: {', '.join(unknown)}; allowed are {', '.join(known)}"
+        )
+    return tuple(feature for name, feature in known.items() if name in names)
 
 
 def _memory_qos(entries: Sequence[Mapping[str, Any]]) -> tuple[MemoryQos, ...]:
-    """config.volcano.sh_colocationconfigurations.yaml: each ratio is from 0 to 100."""
+    """The parsed entries; ratios are from 0 to 100: config.volcano.sh_colocationconfigurations.yaml."""
     variable = "colocation_agent_memory_qos"
-    found: list[MemoryQos] = []
+    parsed: list[MemoryQos] = []
     for entry in entries:
         for name in ("high_ratio", "low_ratio", "min_ratio"):
             _require_number(f"{variable}, {entry['name']}: {name}", entry[name], Number(0, 100))
-        one = MemoryQos(
+        memory_qos = MemoryQos(
             entry["name"],
             entry["namespace"],
             entry["selector"],
@@ -232,10 +234,10 @@ def _memory_qos(entries: Sequence[Mapping[str, Any]]) -> tuple[MemoryQos, ...]:
             entry["low_ratio"],
             entry["min_ratio"],
         )
-        if any((each.namespace, each.name) == (one.namespace, one.name) for each in found):
-            raise ProfileError(variable, f"{one.namespace}/{one.name} stands there twice")
-        found.append(one)
-    return tuple(found)
+        if any((other.namespace, other.name) == (memory_qos.namespace, memory_qos.name) for other in parsed):
+            raise ProfileError(variable, f"{memory_qos.namespace}/{memory_qos.name} is listed twice")
+        parsed.append(memory_qos)
+    return tuple(parsed)
 
 
 def _require_number(variable: str, value: int, kind: Number) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The labels that switch the agent on, set in a step of their own at the end: after it the agent may evict pods."""
+"""The labels that enable the agent on Nodes. They are set in a separate last step: then the agent may evict pods."""
 
 from __future__ import annotations
 
@@ -23,98 +23,102 @@ from .pools import UNCHANGED, Pool
 LABEL_ON = "true"
 SWITCH_LABELS = (COLOCATION_LABEL, OVERSUBSCRIPTION_LABEL)
 EVICTION_NOTE = (
-    "once a Node has them the agent reports its idle resources, and evicts offline pods when the Node's use passes the"
-    " high watermarks"
+    "once a Node has them, the agent reports its idle resources, and evicts offline pods when the Node's usage exceeds"
+    " the high watermarks"
 )
-UNLABEL_EVICTION_NOTE = "when a Node loses them the agent evicts the pods that use oversubscribed resources there"
+UNLABEL_EVICTION_NOTE = (
+    "when they are removed from a Node, the agent evicts the Node's pods that use oversubscribed resources"
+)
 
 
 class LabelPermission(Enum):
-    """What the user says of labels: nothing, which stops a run that needs it; set them; leave them."""
+    """The option label_nodes: not set, which stops a run that needs it; change labels; do not change them."""
 
-    UNSAID = None
-    GIVEN = True
+    NOT_SET = None
+    GRANTED = True
     DENIED = False
 
 
 def desired_labels(pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
-    """The labels of each pool's Nodes. Oversubscription implies colocation: config/utils/utils.go MergerCfg."""
+    """Labels of Nodes by pool. Oversubscription implies colocation: config/utils/utils.go MergerCfg."""
     return {
         pool.name: SWITCH_LABELS if Feature.OVERSUBSCRIPTION in pool.kind.features else (COLOCATION_LABEL,)
         for pool in pools
     }
 
 
-def missing_labels(seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool]) -> dict[str, tuple[str, ...]]:
-    """Labels that each Node lacks."""
-    wanted = desired_labels(pools)
-    found = {
-        node.name: tuple(key for key in wanted[places[node.name]] if node.labels.get(key) != LABEL_ON)
-        for node in seen.nodes
-        if node.name in places
+def missing_labels(
+    state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool]
+) -> dict[str, tuple[str, ...]]:
+    """Missing labels by the Node's name, only for Nodes that lack some."""
+    desired = desired_labels(pools)
+    missing = {
+        node.name: tuple(key for key in desired[node_pools[node.name]] if node.labels.get(key) != LABEL_ON)
+        for node in state.nodes
+        if node.name in node_pools
     }
-    return {name: keys for name, keys in found.items() if keys}
+    return {name: keys for name, keys in missing.items() if keys}
 
 
 def pending_labels(
-    seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission
+    state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission
 ) -> tuple[str, ...]:
-    """What waits for the permission. Not said at all, it stops the run before its first change."""
-    lacking = missing_labels(seen, places, pools)
-    if not lacking or permission is LabelPermission.GIVEN:
+    """Changes without permission. ClusterError, before the first change, if the permission is not set."""
+    missing = missing_labels(state, node_pools, pools)
+    if not missing or permission is LabelPermission.GRANTED:
         return ()
-    told = tuple(f"Node {name}: {', '.join(f'{key}={LABEL_ON}' for key in keys)}" for name, keys in lacking.items())
-    _require_permission(permission, told, EVICTION_NOTE)
-    return told
+    pending = tuple(f"Node {name}: {', '.join(f'{key}={LABEL_ON}' for key in keys)}" for name, keys in missing.items())
+    _require_permission(permission, pending, EVICTION_NOTE)
+    return pending
 
 
-def _require_permission(permission: LabelPermission, told: Sequence[str], why: str) -> None:
-    if permission is LabelPermission.UNSAID:
+def _require_permission(permission: LabelPermission, pending: Sequence[str], why: str) -> None:
+    if permission is LabelPermission.NOT_SET:
         raise ClusterError(
-            f"Labels of Nodes have to change, and {why}: {'; '.join(told)}",
-            f"{UNCHANGED} Set colocation_agent_label_nodes to true to do it, or to false to do everything else.",
+            f"Labels of Nodes must change, and {why}: {'; '.join(pending)}",
+            f"{UNCHANGED} Set colocation_agent_label_nodes to true to change them, or to false to skip only this step.",
         )
 
 
 def plan_labels(
-    seen: AgentState, places: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission, namespace: str
+    state: AgentState, node_pools: Mapping[str, str], pools: Sequence[Pool], permission: LabelPermission, namespace: str
 ) -> AgentPlan:
-    """The step that turns the agent on."""
-    pending = pending_labels(seen, places, pools, permission)
-    lacking = missing_labels(seen, places, pools)
-    if pending or not lacking:
+    """The step that enables the agent."""
+    pending = pending_labels(state, node_pools, pools, permission)
+    missing = missing_labels(state, node_pools, pools)
+    if pending or not missing:
         return AgentPlan(pending=pending)
-    nodes = {node.name: node for node in seen.nodes}
-    known = seen.journal or AgentJournal()
+    nodes = {node.name: node for node in state.nodes}
+    known = state.journal or AgentJournal()
     before = {name: dict(values) for name, values in known.labels.items()}
-    for name, keys in lacking.items():
+    for name, keys in missing.items():
         for key in keys:
             before.setdefault(name, {}).setdefault(key, nodes[name].labels.get(key))
-    steps = [*change_journal(seen.journal, seen.journal_version, replace(known, labels=before), namespace)]
-    for name, keys in lacking.items():
+    steps = [*change_journal(state.journal, state.journal_version, replace(known, labels=before), namespace)]
+    for name, keys in missing.items():
         steps.append(
             change_node_labels(name, {key: nodes[name].labels.get(key) for key in keys}, dict.fromkeys(keys, LABEL_ON))
         )
     return AgentPlan(tuple(steps), notes=(f"Labelled: {EVICTION_NOTE}.",))
 
 
-def plan_label_removal(seen: AgentState, permission: LabelPermission) -> AgentPlan:
-    """The step that turns it off: labels that we set become what they were. What others have set since stays."""
-    changes = dict(_managed_labels(seen))
-    told = tuple(f"Node {name}: {', '.join(keys)}" for name, keys in changes.items())
+def plan_label_removal(state: AgentState, permission: LabelPermission) -> AgentPlan:
+    """The step that disables the agent: restore managed labels, except those that another client changed since."""
+    changes = dict(_managed_labels(state))
+    pending = tuple(f"Node {name}: {', '.join(keys)}" for name, keys in changes.items())
     if not changes:
         return AgentPlan()
-    if permission is not LabelPermission.GIVEN:
-        _require_permission(permission, told, UNLABEL_EVICTION_NOTE)
-        return AgentPlan(pending=told)
+    if permission is not LabelPermission.GRANTED:
+        _require_permission(permission, pending, UNLABEL_EVICTION_NOTE)
+        return AgentPlan(pending=pending)
     return AgentPlan(
         tuple(change_node_labels(name, dict.fromkeys(new, LABEL_ON), new) for name, new in changes.items())
     )
 
 
-def _managed_labels(seen: AgentState) -> Iterator[tuple[str, dict[str, str | None]]]:
-    before = seen.journal.labels if seen.journal else {}
-    for node in seen.nodes:
+def _managed_labels(state: AgentState) -> Iterator[tuple[str, dict[str, str | None]]]:
+    before = state.journal.labels if state.journal else {}
+    for node in state.nodes:
         new = {key: value for key, value in before.get(node.name, {}).items() if _is_managed_label(node, key, value)}
         if new:
             yield node.name, new

@@ -26,7 +26,7 @@ _NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,18}[a-z0-9])?")
 
 @dataclass(frozen=True)
 class NamedPool:
-    """A pool that the user names: hosts with settings of their own."""
+    """A pool of the user: hosts with common settings."""
 
     name: str
     hosts: tuple[str, ...]
@@ -35,7 +35,7 @@ class NamedPool:
 
 @dataclass(frozen=True)
 class NodeKind:
-    """All that a DaemonSet depends on. ``cgroup_root`` without slashes around it, empty for the top."""
+    """The properties of nodes that a DaemonSet depends on. ``cgroup_root`` has no leading or trailing slash."""
 
     v2: bool
     driver: Driver
@@ -48,22 +48,22 @@ class NodeKind:
 
     @property
     def name(self) -> str:
-        """Readable, and another one for every other kind, whichever else there are."""
-        told = json.dumps(
+        """A readable name that is unique for the kind, and does not depend on other kinds."""
+        fields = json.dumps(
             [self.cgroup_root, self.sys_fs, self.kubelet_root_dir, self.features, self.selinux, self.network_paths]
         )
-        digest = hashlib.sha256(told.encode()).hexdigest()[:6]
+        digest = hashlib.sha256(fields.encode()).hexdigest()[:6]
         return f"{'v2' if self.v2 else 'v1'}-{self.driver.value}-{digest}"
 
     @property
     def pods(self) -> str:
-        """The cgroup of all pods as the agent builds it, below the top of a hierarchy: cgroup.go GetRootCgroupPath."""
+        """The cgroup of all pods in the agent, below the root of a hierarchy: cgroup.go GetRootCgroupPath."""
         return KubeletTree(self.driver, f"/{self.cgroup_root}").pods()
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Equal nodes; ``hosts`` by their names in the inventory."""
+    """Nodes of one kind; ``hosts`` are inventory names."""
 
     name: str
     kind: NodeKind
@@ -75,61 +75,64 @@ class Pool:
 def parse_pools(
     entries: Sequence[Mapping[str, Any]], leaves: Sequence[ConfigValues], groups: Mapping[str, Sequence[str]]
 ) -> tuple[NamedPool, ...]:
-    """The user's pools with groups resolved; ProfileError for a bad or double name, or hosts that do not exist."""
+    """The user's pools with groups resolved; ProfileError for an invalid or duplicate name, or an unknown host."""
     pools: list[NamedPool] = []
     for entry, settings in zip(entries, leaves, strict=True):
         name = entry["name"]
         if not _NAME.fullmatch(name):
-            raise ProfileError(POOLS_VARIABLE, f"{name!r} is no name: 1 to 20 of a-z, 0-9 and - inside")
+            raise ProfileError(
+                POOLS_VARIABLE,
+                f"{name!r} is not a valid name: use 1 to 20 characters of a-z, 0-9 and -, with no - at the ends",
+            )
         if name in (pool.name for pool in pools):
-            raise ProfileError(POOLS_VARIABLE, f"two pools are called {name}")
+            raise ProfileError(POOLS_VARIABLE, f"two pools have the name {name}")
         pools.append(NamedPool(name, tuple(_resolve_hosts(name, entry["nodes"], groups)), settings))
-    twice = [
+    duplicates = [
         f"{host} ({first.name} and {second.name})"
         for index, first in enumerate(pools)
         for second in pools[index + 1 :]
         for host in first.hosts
         if host in second.hosts
     ]
-    if twice:
+    if duplicates:
         raise ProfileError(
-            POOLS_VARIABLE, f"two pools claim one node: {', '.join(twice)}; leave each host in one of them"
+            POOLS_VARIABLE, f"hosts are in two pools: {', '.join(duplicates)}; keep each host in only one of them"
         )
     return tuple(pools)
 
 
-def _resolve_hosts(pool: str, words: Iterable[str], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _resolve_hosts(pool: str, names: Iterable[str], groups: Mapping[str, Sequence[str]]) -> Iterator[str]:
     known = set(groups.get("all", ()))
-    seen: set[str] = set()
-    for word in words:
-        if word not in known and word not in groups:
-            raise ProfileError(POOLS_VARIABLE, f"{pool}: the inventory has no host and no group {word!r}")
-        for host in [word] if word in known else groups[word]:
-            if host not in seen:
-                seen.add(host)
+    resolved: set[str] = set()
+    for name in names:
+        if name not in known and name not in groups:
+            raise ProfileError(POOLS_VARIABLE, f"{pool}: the inventory has no host or group {name!r}")
+        for host in [name] if name in known else groups[name]:
+            if host not in resolved:
+                resolved.add(host)
                 yield host
 
 
 def make_pools(
-    hosts: Sequence[AgentHost], named: Sequence[NamedPool], wanted: Iterable[Feature], release: Release
+    hosts: Sequence[AgentHost], named: Sequence[NamedPool], requested: Iterable[Feature], release: Release
 ) -> tuple[Pool, ...]:
-    """The pools by name. ClusterError names every host that no agent of this release can serve, and why."""
+    """The pools, sorted by name. ClusterError lists hosts that an agent of this release does not support, and why."""
     refused = [f"{host.name}: {why}" for host in hosts for why in [unsupported_reason(host, release)] if why]
     if refused:
         raise ClusterError(
             f"The Volcano agent cannot work on {len(refused)} of the hosts: {'; '.join(refused)}",
-            f"{UNCHANGED} Put that right, or leave these hosts out of the run.",
+            f"{UNCHANGED} Fix the causes, or exclude these hosts from the run.",
         )
     owners = {host: pool for pool in named for host in pool.hosts}
     members: dict[tuple[str, NodeKind], list[str]] = {}
     left_off: dict[tuple[str, NodeKind], tuple[UnsupportedFeature, ...]] = {}
-    asked = tuple(wanted)
+    asked = tuple(requested)
     for host in hosts:
         features, off = split_supported(host, asked, release)
         owner = owners.get(host.name)
         key = (owner.name if owner else "", node_kind(host, features))
         members.setdefault(key, []).append(host.name)
-        # Hosts of one kind may lack a feature for reasons that are worded differently: the first one's are told.
+        # Hosts of one kind may lack a feature for different reasons: those of the first host are reported.
         left_off.setdefault(key, off)
     settings = {pool.name: pool.leaves for pool in named}
     pools = [
@@ -141,7 +144,7 @@ def make_pools(
 
 
 def node_kind(host: AgentHost, features: tuple[Feature, ...]) -> NodeKind:
-    """Of a host without an obstacle."""
+    """The kind of a host that the agent supports."""
     if host.driver is None:
         raise ValueError(f"{host.name} has no driver")
     return NodeKind(
@@ -157,7 +160,7 @@ def node_kind(host: AgentHost, features: tuple[Feature, ...]) -> NodeKind:
 
 
 def sys_fs_directory(host: AgentHost) -> str | None:
-    """What SYS_FS_PATH has to lead to: the folder that has all hierarchies in its folder cgroup; None without one."""
+    """The directory for SYS_FS_PATH: its subdirectory cgroup has all hierarchies. None if no directory has."""
     tops = {
         point if host.mode is CgroupMode.V2 else point.rpartition("/")[0]
         for controller, point in host.mountpoints.items()
@@ -168,15 +171,15 @@ def sys_fs_directory(host: AgentHost) -> str | None:
 
 
 def unsupported_reason(host: AgentHost, release: Release) -> str:
-    """Why no agent of this release can work on a host; empty where one can."""
+    """Why an agent of this release does not support a host; empty if it does."""
     if host.mode is CgroupMode.UNKNOWN:
-        return f"its cgroup version is not known ({host.mode_reason})"
+        return f"its cgroup version is unknown ({host.mode_reason})"
     if host.driver is None:
-        return "kubelet's cgroup driver is not known; the playbook assess says what is missing"
+        return "kubelet's cgroup driver is unknown; run the playbook assess to find out why"
     if host.runtime_driver and host.runtime_driver != host.driver.value:
         return (
-            f"kubelet has the {host.driver.value} driver and {host.runtime} {host.runtime_driver}, so that pods are not"
-            " where the agent looks; the playbook provision makes them agree"
+            f"kubelet uses the {host.driver.value} driver and {host.runtime} {host.runtime_driver}, so pods are not in"
+            " the cgroups that the agent expects; run the playbook provision to align the drivers"
         )
     return (
         _too_old(host, release)
@@ -185,7 +188,7 @@ def unsupported_reason(host: AgentHost, release: Release) -> str:
         or (
             ""
             if sys_fs_directory(host)
-            else "its cgroups are not mounted in one folder called cgroup, where the agent looks"
+            else "its cgroup hierarchies are not mounted in one directory named cgroup, where the agent expects them"
         )
         or _tree_mismatch(host)
     )
@@ -196,30 +199,31 @@ def _too_old(host: AgentHost, release: Release) -> str:
     if release >= BOTH_DRIVERS or (host.mode is not CgroupMode.V2 and host.driver is Driver.CGROUPFS):
         return ""
     return (
-        f"it has {needs}, which the agent knows from 1.14 on; {release[0]}.{release[1]} takes every node for v1 with"
-        " cgroupfs and would write to cgroups that do not exist"
+        f"it has {needs}, which the agent supports from 1.14; {release[0]}.{release[1]} assumes v1 with cgroupfs on"
+        " every node, and would write to cgroups that do not exist"
     )
 
 
 def _two_agents(host: AgentHost) -> str:
     if not host.agents:
         return ""
-    return f"{', '.join(host.agents)} sets CPU and memory of pods here; two agents undo each other, take it off"
+    agents = ", ".join(host.agents)
+    return f"{agents} sets CPU and memory of its pods; two agents undo each other's changes: remove it"
 
 
 def _root_problem(host: AgentHost) -> str:
     if host.driver is Driver.SYSTEMD and "/" in host.cgroup_root.strip("/"):
         return (
-            f"kubelet's cgroupRoot is {host.cgroup_root}, and under the systemd driver the agent takes"
-            " --kube-cgroup-root as one name without a slash (pkg/agent/utils/cgroup/cgroup.go)"
+            f"kubelet's cgroupRoot is {host.cgroup_root}, and with the systemd driver, the agent's --kube-cgroup-root"
+            " must be one name without a slash (pkg/agent/utils/cgroup/cgroup.go)"
         )
     return ""
 
 
 def _tree_mismatch(host: AgentHost) -> str:
-    """The agent's path held against the live tree, as it finds nothing and says little when they differ."""
+    """Compare the agent's path with the live tree: if they differ, the agent has no effect and hardly logs anything."""
     driver = host.driver or Driver.CGROUPFS
     expected = KubeletTree(driver, f"/{host.cgroup_root.strip('/')}").pods()
     if any(tree.endswith(f"/{expected}") for tree in host.trees):
         return ""
-    return f"the agent would look for pods in {expected}, and there is {', '.join(host.trees) or 'no cgroup of pods'}"
+    return f"the agent expects pods in {expected}, and the node has {', '.join(host.trees) or 'no cgroup of pods'}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host as the agent's pools need it, from its facts and from what agent_host_info found."""
+"""The properties of a host that the agent's pools depend on, from node_facts and agent_host_info."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ HIDDEN_DRIVER_FINDING = "driver-hidden-from-agents"
 
 @dataclass(frozen=True)
 class AgentHost:
-    """``mode`` and ``driver`` may be unknown. ``trees``: where kubelet's cgroups of pods lie, as paths on the node.
+    """``mode`` and ``driver`` may be unknown. ``trees``: paths of kubelet's cgroups of pods on the node.
 
-    ``features`` of the kernel are True, False or None for what cannot be told; ``probed`` names the file that tells.
+    ``features`` of the kernel are True, False or None for unknown; ``probed`` has the file that shows each of them.
     """
 
     name: str
@@ -48,13 +48,13 @@ class AgentHost:
     paths: Mapping[str, str] = field(default_factory=dict)
     cni_config: str = ""
     hidden_driver: str = ""
-    """Why an agent that is not told would miss kubelet's driver."""
+    """Why an agent without an explicit driver would not detect that of kubelet; empty if it would."""
 
 
 def parse_host(
     name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None, cni_config: str
 ) -> AgentHost:
-    """The host of what node_facts and agent_host_info told of it; ProfileError where one of them did not run."""
+    """The host, from the results of node_facts and agent_host_info; ProfileError if one of them is missing."""
     if facts is None or probe is None:
         missing = "node_facts" if facts is None else "agent_host_info"
         raise ProfileError(name, f"{missing} has no result for this host in this run, so its pool is unknown")
@@ -85,7 +85,7 @@ def parse_host(
 
 
 def parse_host_identity(name: str, facts: Mapping[str, Any] | None, probe: Mapping[str, Any] | None) -> HostIdentity:
-    """Only who it is, for what needs no pool; ProfileError where it was not looked at."""
+    """The host's identity, for operations without pools; ProfileError without a result of agent_host_info."""
     if probe is None:
         raise ProfileError(name, "agent_host_info has no result for this host in this run, so its Node is unknown")
     return _identity(name, facts or {}, probe)
@@ -96,12 +96,14 @@ def _identity(name: str, facts: Mapping[str, Any], probe: Mapping[str, Any]) -> 
     return parse_identity(name, describe_host(probe, command_line_option(words, "--hostname-override")))
 
 
-def _hidden_driver(found: Iterable[Mapping[str, Any]]) -> str:
-    """The evidence of rules/cgroup_driver_mismatch.py driver_hidden_from_agents."""
-    return next(("; ".join(each["evidence"]) for each in found if each["code"] == HIDDEN_DRIVER_FINDING), "")
+def _hidden_driver(findings: Iterable[Mapping[str, Any]]) -> str:
+    """The evidence of the finding of rules/cgroup_driver_mismatch.py driver_hidden_from_agents."""
+    return next(
+        ("; ".join(finding["evidence"]) for finding in findings if finding["code"] == HIDDEN_DRIVER_FINDING), ""
+    )
 
 
-def _other_agents(seen: Mapping[str, str]) -> tuple[str, ...]:
-    """Other agents for QoS that run on the node, each with what was seen of it."""
+def _other_agents(evidence: Mapping[str, str]) -> tuple[str, ...]:
+    """Other QoS agents that run on the node, each with its evidence."""
     names = set(QOS_AGENTS.values()) - {VOLCANO_AGENT}
-    return tuple(f"{name} ({what})" for name, what in seen.items() if name in names)
+    return tuple(f"{name} ({what})" for name, what in evidence.items() if name in names)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""rubik's configuration, which tells it the driver: it looks at nothing else for it, and knows no cgroup v2.
+"""rubik's configuration, which sets the driver. rubik does not detect it, and does not support cgroup v2.
 
 Source: openeuler rubik docs/config.md, docs/modules.md, pkg/config.
 """
@@ -17,28 +17,29 @@ from .probed_host import AgentHost
 
 RUBIK_FEATURES = ["preemption", "dynCache", "ioLimit", "ioCost", "quotaBurst", "quotaTurbo", "psi"]
 V2_REMEDY = (
-    "rubik knows the files of cgroup v1 only. Use Volcano's agent there, leave the host out, or boot it with v1, which"
-    " needs systemd 255 or older and a kubelet before 1.35 or with failCgroupV1: false."
+    "rubik supports only cgroup v1. Use Volcano's agent on these hosts, exclude them, or boot them with v1, which needs"
+    " systemd 255 or older and a kubelet before 1.35 or with failCgroupV1: false."
 )
 
 
 def render_rubik_config(hosts: Sequence[AgentHost], features: Sequence[str]) -> str:
-    """config.json for all these hosts; ClusterError where one file does not fit them, or one of them has v2."""
+    """config.json for all hosts; ClusterError if they need different files, or one of them has cgroup v2."""
     v2 = [host.name for host in hosts if host.mode is CgroupMode.V2]
     if v2:
         raise ClusterError(f"{', '.join(v2)}: cgroup v2", f"{UNCHANGED} {V2_REMEDY}")
     unknown = [host.name for host in hosts if host.mode is CgroupMode.UNKNOWN or host.driver is None]
     if unknown:
         raise ClusterError(
-            f"{', '.join(unknown)}: the cgroup version or kubelet's driver is not known",
-            f"{UNCHANGED} The playbook assess says what is missing.",
+            f"{', '.join(unknown)}: the cgroup version or kubelet's driver is unknown",
+            f"{UNCHANGED} Run the playbook assess to find out why.",
         )
     drivers = {host.driver.value: host.name for host in hosts if host.driver}
     if len(drivers) != 1:
-        told = ", ".join(f"{driver} (as {name})" for driver, name in sorted(drivers.items())) or "none"
+        listing = ", ".join(f"{driver} (as {name})" for driver, name in sorted(drivers.items())) or "none"
         raise ClusterError(
-            f"rubik has one configuration for all nodes of its DaemonSet, and the hosts have the drivers {told}",
-            f"{UNCHANGED} Let provision make them agree, or give each kind a rubik of its own in runs of their own.",
+            f"rubik has one configuration for all nodes of its DaemonSet, and the hosts use the drivers {listing}",
+            f"{UNCHANGED} Run the playbook provision to align them, or deploy a separate rubik per driver, in separate"
+            " runs.",
         )
     agent = {
         "logDriver": "stdio",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A short-lived offline pod in each pool, and the values that the agent should write to its cgroups.
+"""A short-lived offline pod in each pool, and the values that the agent should write to the pod's cgroups.
 
 Sources: volcano pkg/agent/events/handlers, pkg/agent/utils/pod/resources.go, pkg/agent/features/feature_gate.go.
 """
@@ -34,48 +34,48 @@ from .owned_objects import (
 from .probed_host import AgentHost
 
 BATCH_MILLI_CPU = 200
-"""Thousandths of a CPU. Unlike what kubelet makes of the pod's own request, so that the agent's hand shows."""
+"""Thousandths of a CPU. The resulting values differ from those of kubelet, so that they show the agent's work."""
 BURST_MICROSECONDS = 5_000
-"""Microseconds, less than every quota that the pod has meanwhile: a burst must not be longer than its quota."""
+"""Microseconds, less than every quota that the pod has during the test: a burst must not be larger than the quota."""
 PERIOD_MICROSECONDS = 100_000
 CGROUP_LEVELS = ("container", "pod")
 
 NOT_IN_CGROUPS = {
-    Feature.OVERSUBSCRIPTION: f"it writes no cgroup; {BATCH_CPU} of the Node tells of it",
-    Feature.EVICTION: "it acts when watermarks are passed",
-    Feature.CPU_THROTTLE: "it writes the quota of the BestEffort class, by the node's load",
-    Feature.MEMORY_QOS_V2: "it writes for pods that a ColocationConfiguration selects, and none selects this one",
-    Feature.NETWORK_QOS: "it marks packets, which is not read",
+    Feature.OVERSUBSCRIPTION: f"it does not write to cgroups; see {BATCH_CPU} of the Node",
+    Feature.EVICTION: "it acts only when usage exceeds the watermarks",
+    Feature.CPU_THROTTLE: "it writes the quota of the BestEffort class, which depends on the node's load",
+    Feature.MEMORY_QOS_V2: "it writes only for pods that a ColocationConfiguration selects, and none selects this pod",
+    Feature.NETWORK_QOS: "it marks packets, which the test does not read",
 }
 
 
 @dataclass(frozen=True)
 class ExpectedValue:
-    """The text of a file of the pod's cgroup or its container's; ``controller`` has its hierarchy on v1."""
+    """The text of a file in the cgroup of the pod or its container; on v1, ``controller`` selects the hierarchy."""
 
     feature: str
     level: str
     controller: str
     file: str
-    wanted: str
+    value: str
 
-    def published(self) -> dict[str, str]:
-        told = asdict(self)
-        return {"value": told.pop("wanted"), **told}
+    def to_result(self) -> dict[str, str]:
+        fields = asdict(self)
+        return {"value": fields.pop("value"), **fields}
 
 
 def expected_values(features: Iterable[Feature], node: LiveNode, *, v2: bool, batch: bool) -> tuple[ExpectedValue, ...]:
-    """What should stand there once the agent has seen the pod. ``batch``: it asks for BATCH_CPU."""
-    off = {each.feature for each in unverified_features(features, node, batch=batch)}
-    return tuple(one for feature in features if feature not in off for one in _feature_values(feature, v2=v2))
+    """The values after the agent has handled the pod. ``batch``: the pod requests BATCH_CPU."""
+    off = {unverified.feature for unverified in unverified_features(features, node, batch=batch)}
+    return tuple(value for feature in features if feature not in off for value in _feature_values(feature, v2=v2))
 
 
 def unverified_features(features: Iterable[Feature], node: LiveNode, *, batch: bool) -> tuple[UnsupportedFeature, ...]:
-    """The features that the pod cannot show on this Node, each with the reason."""
+    """The features that the test cannot verify on this Node, with reasons."""
     return tuple(
-        UnsupportedFeature(each, why)
-        for each in features
-        for why in [_unverified_reason(each, node, batch=batch)]
+        UnsupportedFeature(feature, why)
+        for feature in features
+        for why in [_unverified_reason(feature, node, batch=batch)]
         if why
     )
 
@@ -84,11 +84,11 @@ def _unverified_reason(feature: Feature, node: LiveNode, *, batch: bool) -> str:
     if feature in NOT_IN_CGROUPS:
         return NOT_IN_CGROUPS[feature]
     if feature is Feature.RESOURCES:
-        return "" if batch else f"the Node has not {BATCH_MILLI_CPU} of {BATCH_CPU}, without which it writes nothing"
-    # feature_gate.go Enabled; Resources is on everywhere.
+        return "" if batch else f"it needs {BATCH_MILLI_CPU} of {BATCH_CPU}, which the Node does not have"
+    # feature_gate.go Enabled; Resources is enabled on all Nodes.
     if LABEL_ON in (node.labels.get(COLOCATION_LABEL), node.labels.get(OVERSUBSCRIPTION_LABEL)):
         return ""
-    return f"the Node has no label {COLOCATION_LABEL}={LABEL_ON}, so that its agent leaves the feature off"
+    return f"the Node has no label {COLOCATION_LABEL}={LABEL_ON}, without which the agent does not enable it"
 
 
 def _feature_values(feature: Feature, *, v2: bool) -> Iterator[ExpectedValue]:
@@ -101,7 +101,7 @@ def _feature_values(feature: Feature, *, v2: bool) -> Iterator[ExpectedValue]:
     elif feature is Feature.CPU_BURST:
         yield from _on_both_levels(feature, "cpu", ("cpu.max.burst" if v2 else "cpu.cfs_burst_us", BURST_MICROSECONDS))
     elif feature is Feature.CPU_QOS:
-        # extension/qos.go: BE is -1; UpdatePodCgroup writes the pod's cgroup and those below it.
+        # extension/qos.go: the level of BE is -1; UpdatePodCgroup writes the pod's cgroup and those below it.
         yield from _on_both_levels(feature, "cpu", ("cpu.qos_level", -1))
     elif feature is Feature.MEMORY_QOS:
         yield from _on_both_levels(feature, "memory", ("memory.qos_level", -1))
@@ -114,15 +114,15 @@ def _on_both_levels(feature: Feature, controller: str, *files: tuple[str, object
 
 
 SMOKE_TEST_NAME = "volcano-agent-probe"
-"""Name of its container and value of its label; not the agent's, whose DaemonSets would count it for theirs."""
+"""Name of the container and app label. The agent's label is not used: its DaemonSets would adopt the pod."""
 DEADLINE_SECONDS = 600
-"""After which kubelet ends it, if nobody is left to delete it."""
+"""Seconds after which kubelet ends the pod, if an interrupted run does not delete it."""
 POD_USER = 65534
 
 
 @dataclass(frozen=True)
 class SmokeTest:
-    """What is tried in one pool, on one of its Nodes."""
+    """The test of one pool, on one of its Nodes."""
 
     pool: str
     host: AgentHost
@@ -136,7 +136,7 @@ class SmokeTest:
 
     @property
     def batch(self) -> bool:
-        """Whether the Node has enough to ask for; kubelet refuses pods that ask for more: lifecycle/predicate.go."""
+        """Whether the Node has enough batch CPU; kubelet rejects pods that request more: lifecycle/predicate.go."""
         try:
             return parse_quantity(self.node.reported.get(BATCH_CPU, "0")) >= BATCH_MILLI_CPU
         except ValueError:
@@ -145,16 +145,16 @@ class SmokeTest:
 
 @dataclass(frozen=True)
 class SmokeTestPod:
-    """What agent_pod_cgroups is to read on a host, once ``reason`` is empty."""
+    """The pod of a test, and the values that agent_pod_cgroups should read on its host once ``reason`` is empty."""
 
     smoke_test: SmokeTest
     reason: str
     uid: str = ""
     container: str = ""
     expected: tuple[ExpectedValue, ...] = ()
-    unproven: tuple[UnsupportedFeature, ...] = ()
+    unverified: tuple[UnsupportedFeature, ...] = ()
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         host = self.smoke_test.host
         return {
             "pool": self.smoke_test.pool,
@@ -163,14 +163,16 @@ class SmokeTestPod:
             "pod": self.smoke_test.name,
             "ready": not self.reason,
             "reason": self.reason,
-            "unverified": [{"feature": each.feature.value, "reason": each.reason} for each in self.unproven],
+            "unverified": [
+                {"feature": unverified.feature.value, "reason": unverified.reason} for unverified in self.unverified
+            ],
             "options": {
                 "uid": self.uid,
                 "container": self.container,
                 "runtime": host.runtime or "",
                 "cgroup_driver": host.driver.value if host.driver else "",
                 "cgroup_root": f"/{host.cgroup_root.strip('/')}",
-                "expected": [each.published() for each in self.expected],
+                "expected": [value.to_result() for value in self.expected],
             },
         }
 
@@ -178,32 +180,32 @@ class SmokeTestPod:
 def plan_smoke_tests(
     hosts: Mapping[str, AgentHost], nodes: Iterable[LiveNode], agents: Agents
 ) -> tuple[SmokeTest, ...]:
-    """One for each pool that has an agent on a Node of a host; ``hosts`` are by the Node's name."""
-    found: dict[str, SmokeTest] = {}
-    for node in sorted((each for each in nodes if each.name in hosts), key=lambda each: each.name):
+    """One test for each pool that has an agent on a host's Node; ``hosts`` are by the Node's name."""
+    tests: dict[str, SmokeTest] = {}
+    for node in sorted((item for item in nodes if item.name in hosts), key=lambda item: item.name):
         pool, agent = node.labels.get(POOL_LABEL, ""), agents.on_node(node.name)
-        if pool and agent and pool not in found:
-            found[pool] = SmokeTest(pool, hosts[node.name], node, _image(agent), _features(agent))
-    return tuple(found[pool] for pool in sorted(found))
+        if pool and agent and pool not in tests:
+            tests[pool] = SmokeTest(pool, hosts[node.name], node, _image(agent), _features(agent))
+    return tuple(tests[pool] for pool in sorted(tests))
 
 
 def _image(agent: Object) -> str:
-    return str(next(each["image"] for each in agent["spec"]["containers"] if each["name"] == AGENT_NAME))
+    return str(next(container["image"] for container in agent["spec"]["containers"] if container["name"] == AGENT_NAME))
 
 
 def _features(agent: Object) -> tuple[Feature, ...]:
-    told = flag_value(agent, FEATURES_FLAG).split(",")
-    return tuple(each for each in Feature if each.value in told)
+    enabled = flag_value(agent, FEATURES_FLAG).split(",")
+    return tuple(feature for feature in Feature if feature.value in enabled)
 
 
-def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
-    """The object: Burstable, with a quota that no write of the agent exceeds (v1 refuses more below than above)."""
-    batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if trial.batch else {}
+def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
+    """The pod: Burstable, with a quota that no value of the agent exceeds (v1 refuses more than the parent has)."""
+    batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if smoke_test.batch else {}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": trial.name,
+            "name": smoke_test.name,
             "namespace": namespace,
             "labels": {APP_LABEL: SMOKE_TEST_NAME, OWNER_LABEL: OWNER},
             "annotations": {
@@ -213,8 +215,8 @@ def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
             },
         },
         "spec": {
-            # Past the scheduler: it is this Node that is tried, whatever its taints and loads.
-            "nodeName": trial.node.name,
+            # Without the scheduler: the test needs this Node, regardless of its taints and load.
+            "nodeName": smoke_test.node.name,
             "tolerations": [{"operator": "Exists"}],
             "restartPolicy": "Never",
             "activeDeadlineSeconds": DEADLINE_SECONDS,
@@ -229,8 +231,8 @@ def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
             "containers": [
                 {
                     "name": SMOKE_TEST_NAME,
-                    "image": trial.image,
-                    # The agent runs there, so that its image is there.
+                    "image": smoke_test.image,
+                    # The image exists on the Node, since the agent runs there.
                     "imagePullPolicy": "Never",
                     "command": ["/bin/sh", "-c", f"exec sleep {DEADLINE_SECONDS}"],
                     "resources": {
@@ -248,66 +250,66 @@ def render_pod(trial: SmokeTest, namespace: str) -> dict[str, Any]:
     }
 
 
-def start_changes(found: Iterable[SmokeTest], pods: Sequence[Object], namespace: str) -> Iterator[ObjectChange]:
-    """Pods that are to be made, and those of an earlier run that are of no use."""
-    live = {each["metadata"]["name"]: each for each in pods}
-    for trial in found:
-        pod = live.get(trial.name)
+def start_changes(tests: Iterable[SmokeTest], pods: Sequence[Object], namespace: str) -> Iterator[ObjectChange]:
+    """Create missing pods, and delete pods of an earlier run that cannot be used."""
+    live = {item["metadata"]["name"]: item for item in pods}
+    for smoke_test in tests:
+        pod = live.get(smoke_test.name)
         if pod is None:
-            body = render_pod(trial, namespace)
+            body = render_pod(smoke_test, namespace)
             yield create_object(body)
-        elif _is_unusable(trial, pod) and not pod["metadata"].get("deletionTimestamp"):
+        elif _is_unusable(smoke_test, pod) and not pod["metadata"].get("deletionTimestamp"):
             yield delete_object(pod)
 
 
 def cleanup_changes(pods: Iterable[Object]) -> Iterator[ObjectChange]:
-    """Every pod of ours goes, also those that an earlier run has left."""
-    yield from (delete_object(each) for each in pods if not each["metadata"].get("deletionTimestamp"))
+    """Delete all pods of tests, including those of earlier runs."""
+    yield from (delete_object(pod) for pod in pods if not pod["metadata"].get("deletionTimestamp"))
 
 
-def smoke_test_pods(found: Iterable[SmokeTest], pods: Sequence[Object]) -> tuple[SmokeTestPod, ...]:
-    """What can be read of the pods as they are now."""
-    live = {each["metadata"]["name"]: each for each in pods}
-    return tuple(_smoke_test_pod(each, live.get(each.name)) for each in found)
+def smoke_test_pods(tests: Iterable[SmokeTest], pods: Sequence[Object]) -> tuple[SmokeTestPod, ...]:
+    """The tests with the current state of their pods."""
+    live = {pod["metadata"]["name"]: pod for pod in pods}
+    return tuple(_smoke_test_pod(test, live.get(test.name)) for test in tests)
 
 
-def _smoke_test_pod(trial: SmokeTest, pod: Object | None) -> SmokeTestPod:
-    reason = _unready_reason(trial, pod)
+def _smoke_test_pod(smoke_test: SmokeTest, pod: Object | None) -> SmokeTestPod:
+    reason = _unready_reason(smoke_test, pod)
     if pod is None or reason:
-        return SmokeTestPod(trial, reason)
+        return SmokeTestPod(smoke_test, reason)
     limits = pod["spec"]["containers"][0].get("resources", {}).get("limits") or {}
     batch = BATCH_CPU in limits
     (status,) = pod["status"]["containerStatuses"]
     return SmokeTestPod(
-        trial,
+        smoke_test,
         "",
         str(pod["metadata"]["uid"]),
         str(status["containerID"]).partition("://")[2],
-        expected_values(trial.features, trial.node, v2=trial.host.mode is CgroupMode.V2, batch=batch),
-        unverified_features(trial.features, trial.node, batch=batch),
+        expected_values(smoke_test.features, smoke_test.node, v2=smoke_test.host.mode is CgroupMode.V2, batch=batch),
+        unverified_features(smoke_test.features, smoke_test.node, batch=batch),
     )
 
 
-def _is_unusable(trial: SmokeTest, pod: Object) -> bool:
+def _is_unusable(smoke_test: SmokeTest, pod: Object) -> bool:
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
-    image = [each.get("image") for each in spec.get("containers") or ()]
+    image = [container.get("image") for container in spec.get("containers") or ()]
     ended_already = status.get("phase") in ("Failed", "Succeeded")
-    return ended_already or spec.get("nodeName") != trial.node.name or image != [trial.image]
+    return ended_already or spec.get("nodeName") != smoke_test.node.name or image != [smoke_test.image]
 
 
-def _unready_reason(trial: SmokeTest, pod: Object | None) -> str:
+def _unready_reason(smoke_test: SmokeTest, pod: Object | None) -> str:
     if pod is None:
-        return "the pod is not there yet"
+        return "the pod does not exist yet"
     if pod["metadata"].get("deletionTimestamp"):
-        return "a pod of an earlier run is on its way out"
+        return "a pod of an earlier run is still being deleted"
     status = pod.get("status") or {}
-    parts: Sequence[Mapping[str, Any]] = status.get("containerStatuses") or ()
-    conditions = {each["type"]: each for each in status.get("conditions") or ()}
-    if conditions.get("Ready", {}).get("status") == "True" and parts and parts[0].get("containerID"):
+    statuses: Sequence[Mapping[str, Any]] = status.get("containerStatuses") or ()
+    conditions = {condition["type"]: condition for condition in status.get("conditions") or ()}
+    if conditions.get("Ready", {}).get("status") == "True" and statuses and statuses[0].get("containerID"):
         return ""
-    states = (each.get("state") or {} for each in parts)
-    told: Mapping[str, Any] = next(
-        (one for each in states for one in (each.get("waiting"), each.get("terminated")) if one), {}
+    states = (status.get("state") or {} for status in statuses)
+    current: Mapping[str, Any] = next(
+        (details for state in states for details in (state.get("waiting"), state.get("terminated")) if details), {}
     )
-    words = (told.get("reason"), told.get("message") or status.get("message"), status.get("reason"))
+    words = (current.get("reason"), current.get("message") or status.get("message"), status.get("reason"))
     return f"its pod is not Ready: {' '.join(filter(None, words)) or status.get('phase') or 'no reason given'}"

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The entries of an archive of images: hashed as they pass, nothing unpacked, whatever somebody put into it.
+"""The entries of an image archive. They are hashed while they are read, and never unpacked: input is not trusted.
 
-As containerd reads it (core/images/archive/importer.go ImportIndex): what is not a regular file does not count, a
-name is what path.Clean makes of it, and a blob is known by the digest of its content, not by its name.
+As in containerd (core/images/archive/importer.go ImportIndex), only regular files count, names are normalized by
+path.Clean, and a blob is identified by the digest of its content, not by its name.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ MAX_CHUNK = 1 << 20
 MAX_ENTRIES = 20_000
 MAX_NAME = 4096
 MAX_DOCUMENT = 4 << 20
-"""Bytes of one JSON document; the configuration of an image has some kilobytes."""
+"""Maximum bytes of one JSON document; the configuration of an image has some kilobytes."""
 MAX_DOCUMENTS = 64 << 20
-"""Bytes of all of them, which are held in memory."""
+"""Maximum bytes of all JSON documents, which are kept in memory."""
 _JSON_STARTS = (b"{", b"[")
 
 
 class BadArchive(ValueError):
-    """Why a file is no archive that can be relied on."""
+    """Why a file is not a valid archive."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """``digests`` by name, ``sizes`` and the ``documents`` among them by digest; ``sha256`` of the whole file."""
+    """``digests`` by name, ``sizes`` and JSON ``documents`` by digest; ``sha256`` and ``size`` of the whole file."""
 
     digests: Mapping[str, str]
     sizes: Mapping[str, int]
@@ -40,24 +40,24 @@ class Entries:
     size: int
 
     def document(self, name: str) -> bytes | None:
-        """The text of a small file by its name."""
+        """The text of a JSON document by its name; None if it is missing."""
         return self.documents.get(self.digests.get(name, ""))
 
 
 class _BoundedFile:
-    """A file that is never asked for more at once than a hostile header may cost memory."""
+    """A file that limits the size of one read, so that a malicious header cannot exhaust memory."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
 
     def read(self, size: int = -1) -> bytes:
         if not 0 <= size <= MAX_CHUNK:
-            raise BadArchive(f"a header of it claims {size} bytes")
+            raise BadArchive(f"a header has a size of {size} bytes")
         return self._stream.read(size)
 
     def seek(self, offset: int, whence: int = 0) -> int:
         if whence == 0 and offset < 0:
-            raise BadArchive("a header of it leads before its begin")
+            raise BadArchive("a header refers to a position before the start of the file")
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:
@@ -65,33 +65,33 @@ class _BoundedFile:
 
 
 def load_entries(stream: BinaryIO) -> Entries:
-    """All entries of a tar that is not compressed; BadArchive for anything else. ``stream`` can seek."""
+    """All entries of an uncompressed tar file; BadArchive for anything else. ``stream`` must be seekable."""
     sha256, size = _hash_file(stream)
     stream.seek(0)
     digests: dict[str, str] = {}
     sizes: dict[str, int] = {}
     documents: dict[str, bytes] = {}
-    held = 0
+    total = 0
     try:
         for name, digest, length, text in _regular(stream):
             if name in digests:
-                raise BadArchive(f"two entries of it are called {name}")
+                raise BadArchive(f"two entries have the name {name}")
             digests[name], sizes[digest] = digest, length
             if text is not None:
                 documents[digest] = text
-                held += len(text)
-            if held > MAX_DOCUMENTS:
-                raise BadArchive(f"its JSON documents have more than {MAX_DOCUMENTS >> 20} MiB")
+                total += len(text)
+            if total > MAX_DOCUMENTS:
+                raise BadArchive(f"its JSON documents are larger than {MAX_DOCUMENTS >> 20} MiB")
     except (tarfile.TarError, EOFError, OverflowError, RecursionError, UnicodeError, ValueError) as error:
         if isinstance(error, BadArchive):
             raise
-        raise BadArchive(f"it is no whole tar without compression ({error})") from error
+        raise BadArchive(f"it is not a complete, uncompressed tar file ({error})") from error
     return Entries(digests, sizes, documents, sha256, size)
 
 
 def _regular(stream: BinaryIO) -> Iterator[tuple[str, str, int, bytes | None]]:
-    """(name, digest, size, the text of what may be JSON) of each regular file, in order."""
-    # What tarfile asks of a file is read, seek and tell.
+    """(name, digest, size, text if it may be JSON) of each regular file, in order."""
+    # tarfile uses no other methods of a file.
     with tarfile.open(fileobj=_BoundedFile(stream), mode="r:") as archive:  # type: ignore[call-overload]
         count, last = 0, -1
         while True:
@@ -101,7 +101,7 @@ def _regular(stream: BinaryIO) -> Iterator[tuple[str, str, int, bytes | None]]:
             count += 1
             _require_plain(archive, member, count, last)
             last = member.offset
-            # tarfile keeps every member, and needs none of them again.
+            # tarfile keeps every member and does not need them again: this limits memory.
             archive.members = []
             if member.isreg():
                 yield (posixpath.normpath(member.name), *_content(archive, member))
@@ -111,31 +111,31 @@ def _require_plain(archive: tarfile.TarFile, member: tarfile.TarInfo, count: int
     if count > MAX_ENTRIES:
         raise BadArchive(f"it has more than {MAX_ENTRIES} entries")
     if archive.pax_headers:
-        # Go's reader, which is containerd's, does not apply them to other entries, Python's does.
-        raise BadArchive("it has a global PAX header, which no tool for images writes")
+        # containerd's reader (Go) does not apply it to other entries, and Python's does.
+        raise BadArchive("it has a global PAX header, which image tools do not write")
     if member.size < 0 or member.offset <= last or len(member.name) > MAX_NAME or member.issparse():
-        raise BadArchive(f"entry {count} of it is sparse, or its header is none that a tool for images writes")
+        raise BadArchive(f"entry {count} is sparse, or has a header that image tools do not write")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> tuple[str, int, bytes | None]:
-    found = hashlib.sha256()
-    kept: bytearray | None = bytearray() if member.size <= MAX_DOCUMENT else None
+    sha256 = hashlib.sha256()
+    document: bytearray | None = bytearray() if member.size <= MAX_DOCUMENT else None
     source = archive.extractfile(member)
-    left = member.size
-    while source is not None and left:
-        chunk = source.read(min(left, MAX_CHUNK))
+    remaining = member.size
+    while source is not None and remaining:
+        chunk = source.read(min(remaining, MAX_CHUNK))
         if not chunk:
             raise BadArchive(f"it ends inside {member.name[:80]!r}")
-        left -= len(chunk)
-        found.update(chunk)
-        if kept is not None:
-            kept = kept + chunk if kept or chunk.lstrip().startswith(_JSON_STARTS) else None
-    return f"sha256:{found.hexdigest()}", member.size, bytes(kept) if kept else None
+        remaining -= len(chunk)
+        sha256.update(chunk)
+        if document is not None:
+            document = document + chunk if document or chunk.lstrip().startswith(_JSON_STARTS) else None
+    return f"sha256:{sha256.hexdigest()}", member.size, bytes(document) if document else None
 
 
 def _hash_file(stream: BinaryIO) -> tuple[str, int]:
-    found, size = hashlib.sha256(), 0
+    sha256, size = hashlib.sha256(), 0
     while chunk := stream.read(MAX_CHUNK):
-        found.update(chunk)
+        sha256.update(chunk)
         size += len(chunk)
-    return found.hexdigest(), size
+    return sha256.hexdigest(), size

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan that removes the agent, and restores what was there before it."""
+"""The plan that removes the agent, and restores the state before its deployment."""
 
 from __future__ import annotations
 
@@ -26,44 +26,44 @@ from .owned_objects import (
 )
 
 
-def plan_uninstall(seen: AgentState, namespace: str, permission: LabelPermission) -> AgentPlan:
-    """The plan. Agents go before what they have left is cleaned, since they would write it again.
+def plan_uninstall(state: AgentState, namespace: str, permission: LabelPermission) -> AgentPlan:
+    """The plan. Agents are deleted before their values on Nodes, since running ones would write the values again.
 
-    Labels should have gone in a step of their own, while agents still ran and cleaned up themselves; those that are
-    left go with the rest. The namespace stays: others may have put something into it.
+    Labels should be removed before, in a separate step, while agents still run and clean up themselves. Remaining
+    labels are removed here. The namespace is not deleted: it may contain objects of other clients.
     """
-    labels = plan_label_removal(seen, permission)
-    config, notes = _config_changes(seen, namespace)
+    labels = plan_label_removal(state, permission)
+    config, notes = _config_changes(state, namespace)
     off = {step.ref.name: step.body["metadata"]["labels"] for step in labels.steps}
     steps = [
-        *(delete_object(each) for each in seen.daemon_sets if is_managed(each)),
-        *_node_changes(seen, off, keep=bool(labels.pending)),
-        *(delete_object(each) for each in seen.configurations or () if is_managed(each)),
+        *(delete_object(daemon_set) for daemon_set in state.daemon_sets if is_managed(daemon_set)),
+        *_node_changes(state, off, keep=bool(labels.pending)),
+        *(delete_object(configuration) for configuration in state.configurations or () if is_managed(configuration)),
         *config,
         *(
-            delete_object(each)
-            for each in reversed(render_access(namespace))
-            if is_managed(seen.objects.get(Ref.of(each)))
+            delete_object(manifest)
+            for manifest in reversed(render_access(namespace))
+            if is_managed(state.objects.get(Ref.of(manifest)))
         ),
-        *_journal_changes(seen, namespace, keep=bool(labels.pending)),
+        *_journal_changes(state, namespace, keep=bool(labels.pending)),
     ]
     return AgentPlan(tuple(steps), labels.pending, notes)
 
 
 def _node_changes(
-    seen: AgentState, off: Mapping[str, Mapping[str, str | None]], *, keep: bool
+    state: AgentState, off: Mapping[str, Mapping[str, str | None]], *, keep: bool
 ) -> Iterator[ObjectChange]:
-    """What an agent leaves on the Nodes that had one: a patch of each, and one of its status."""
-    for node in seen.nodes:
+    """Remove an agent's values from Nodes of pools: one patch of each Node, and one of its status."""
+    for node in state.nodes:
         if POOL_LABEL not in node.labels:
             continue
         labels = {} if keep else {**off.get(node.name, {}), POOL_LABEL: None}
         old, new = _old(node, labels), _new(node, labels)
         if old != new:
-            yield replace(patch_object(_patch(node, labels), old, new), found=node.found)
+            yield replace(patch_object(_patch(node, labels), old, new), found=node.observed)
         if node.listed:
-            gone = dict.fromkeys(node.listed)
-            body = {**_node_header(node), "status": {"capacity": gone, "allocatable": gone}}
+            removed = dict.fromkeys(node.listed)
+            body = {**_node_header(node), "status": {"capacity": removed, "allocatable": removed}}
             yield ObjectChange(Ref.of(body), Operation.STATUS, body, {"status": dict(node.listed)}, {"status": {}})
 
 
@@ -72,13 +72,13 @@ def _node_header(node: LiveNode, **metadata: Any) -> dict[str, Any]:
 
 
 def _remaining_taints(node: LiveNode) -> list[dict[str, Any]]:
-    return [dict(each) for each in node.taints if each.get("key") != EVICTING_TAINT]
+    return [dict(taint) for taint in node.taints if taint.get("key") != EVICTING_TAINT]
 
 
 def _patch(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
-    """Taints are written as a whole list, so that the version that was read has to be the one that is replaced.
+    """The patch of a Node. Taints are replaced as a whole list, so only such patches require the version that was read.
 
-    Only then: kubelet writes to its Node all the time. That alone is no reason to give up: ``ObjectChange.found``.
+    Kubelet updates its Node's status all the time. With ``ObjectChange.found``, such a conflict is retried.
     """
     annotations = {key: None for key in REPORTED_ANNOTATIONS if key in node.annotations}
     keys = {"labels": dict(labels), "annotations": annotations}
@@ -91,34 +91,34 @@ def _old(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
     return {
         "labels": {key: node.labels[key] for key in labels if key in node.labels},
         "annotations": {key: node.annotations[key] for key in REPORTED_ANNOTATIONS if key in node.annotations},
-        "taints": [dict(each) for each in node.taints],
+        "taints": [dict(taint) for taint in node.taints],
     }
 
 
 def _new(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
-    kept = {key: value for key, value in labels.items() if value is not None}
-    return {"labels": kept, "annotations": {}, "taints": _remaining_taints(node)}
+    restored = {key: value for key, value in labels.items() if value is not None}
+    return {"labels": restored, "annotations": {}, "taints": _remaining_taints(node)}
 
 
-def _config_changes(seen: AgentState, namespace: str) -> tuple[Sequence[ObjectChange], tuple[str, ...]]:
-    """The configuration as it was; the ConfigMap itself goes if it was not there and holds nothing else."""
-    journal = seen.journal
-    if journal is None or journal.committed is None or seen.config_map is None or seen.text is None:
+def _config_changes(state: AgentState, namespace: str) -> tuple[Sequence[ObjectChange], tuple[str, ...]]:
+    """Restore the configuration; delete the ConfigMap if it did not exist before and has no other key."""
+    journal = state.journal
+    if journal is None or journal.committed is None or state.config_map is None or state.text is None:
         return (), ()
-    text, foreign = restore_config(seen.text, journal.original, journal.committed, journal.kept)
-    notes = tuple(f"{LOCATION}: {each}; it stays" for each in foreign)
-    if text == seen.text:
+    text, foreign = restore_config(state.text, journal.original, journal.committed, journal.preserved)
+    notes = tuple(f"{LOCATION}: {value}; it is not changed" for value in foreign)
+    if text == state.text:
         return (), notes
     metadata = {"name": CONFIG_MAP, "namespace": namespace}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-    if text is None and not journal.existed and set(seen.config_map["data"]) == {CONFIG_KEY}:
+    if text is None and not journal.existed and set(state.config_map["data"]) == {CONFIG_KEY}:
         return (delete_object(body),), notes
-    version = seen.config_map["metadata"]["resourceVersion"]
+    version = state.config_map["metadata"]["resourceVersion"]
     body = {**body, "metadata": {**metadata, "resourceVersion": version}, "data": {CONFIG_KEY: text}}
-    return (patch_object(body, seen.text, text),), notes
+    return (patch_object(body, state.text, text),), notes
 
 
-def _journal_changes(seen: AgentState, namespace: str, *, keep: bool) -> Iterator[ObjectChange]:
-    """Last of all; it is kept while labels of Nodes wait to be put back."""
-    if seen.journal is not None and not keep:
-        yield delete_object(render_journal(seen.journal, namespace))
+def _journal_changes(state: AgentState, namespace: str, *, keep: bool) -> Iterator[ObjectChange]:
+    """Delete the journal as the last step; not while labels of Nodes still have to be restored."""
+    if state.journal is not None and not keep:
+        yield delete_object(render_journal(state.journal, namespace))

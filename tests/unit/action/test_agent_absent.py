@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The way back, once the labels went: whatever becomes of the wait for the agents, the objects go and it is said."""
+"""Removal of the agent after its labels: objects are deleted even if the agents do not clean up, which is reported."""
 
 from __future__ import annotations
 
@@ -27,45 +27,45 @@ REPORTED = {"kubernetes.io/batch-cpu": "900"}
 
 
 def working() -> AgentServer:
-    """A cluster in which the agent works on n1, and offers something."""
+    """A cluster in which the agent works on n1, and reports batch CPU."""
     server = AgentServer()
     info = {"machineID": "machine-n1", "bootID": "boot-n1", "kubeletVersion": "v1.30.1"}
     status = {"nodeInfo": info, "capacity": REPORTED, "allocatable": REPORTED}
     labels = {POOL_LABEL: POOLED.name, COLOCATION_LABEL: "true"}
     server.add("nodes", {"kind": "Node", "metadata": {"name": "n1", "labels": labels}, "status": status})
     server.add("configmaps", render_journal(AgentJournal(labels={"n1": {COLOCATION_LABEL: None}}), SPACE))
-    found: dict[str, Any] = agent_clusters.served(render_daemon_set(POOLED, CHOSEN))
-    found["status"] = {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 1}
-    server.add("daemonsets", found)
-    template = found["spec"]["template"]
+    daemon_set: dict[str, Any] = agent_clusters.served(render_daemon_set(POOLED, CHOSEN))
+    daemon_set["status"] = {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 1}
+    server.add("daemonsets", daemon_set)
+    template = daemon_set["spec"]["template"]
     metadata = {**template["metadata"], "name": "a", "namespace": SPACE}
     ready = {"conditions": [{"type": "Ready", "status": "True"}]}
     server.add("pods", {"metadata": metadata, "spec": {**template["spec"], "nodeName": "n1"}, "status": ready})
     return server
 
 
-def absent(folder: Path, server: AgentServer) -> Played:
-    with serving(server, folder) as path:
+def absent(directory: Path, server: AgentServer) -> Played:
+    with serving(server, directory) as path:
         return play(
-            folder,
+            directory,
             Step("back", "absent"),
             colocation_agent_state="absent",
             colocation_agent_label_nodes=True,
             colocation_agent_timeout=10,
             colocation_kubeconfig=str(path),
-            agent_switches_root=str(folder / "image"),
+            agent_switches_root=str(directory / "image"),
         )
 
 
 @pytest.mark.parametrize(
-    ("pods", "told"),
+    ("pods", "message"),
     [
         ((500, {"message": "etcdserver: leader changed"}), "cleaned up: Could not list pods in volcano-system with "),
         (None, "After 10 s agents still offered resources on n1."),
     ],
 )
-def test_agents_that_cannot_be_watched_or_do_not_clean_up_hold_nothing_up(
-    pods: tuple[int, dict[str, Any]] | None, told: str, tmp_path: Path
+def test_agents_with_an_unknown_state_or_without_cleanup_do_not_prevent_the_removal(
+    pods: tuple[int, dict[str, Any]] | None, message: str, tmp_path: Path
 ) -> None:
     server = working()
     if pods:
@@ -75,8 +75,8 @@ def test_agents_that_cannot_be_watched_or_do_not_clean_up_hold_nothing_up(
     switches.write_text("vm.memcg_qos_enable = 1\n", encoding="utf-8")
     done = absent(tmp_path, server)
     assert not done.failed("back"), done.output
-    assert told in done.output
-    assert ". What they leave is taken away now." in done.output
+    assert message in done.output
+    assert ". Their values on the Nodes are removed now." in done.output
     assert server.get("daemonsets", f"volcano-agent-{POOLED.name}", SPACE) is None
     assert server.get("configmaps", "volcano-colocation-agent", SPACE) is None
     assert not switches.exists()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""agent_deploy and agent_verify up to where an API server is asked: bad input is refused before that."""
+"""agent_deploy and agent_verify without an API server: invalid input is refused before the first request."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ POOLS = [{"name": "a", "nodes": ["localhost"]}, {"name": "b", "nodes": ["all"]}]
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("agent")
-    kubeconfig = folder / "admin.conf"
+    directory = tmp_path_factory.mktemp("agent")
+    kubeconfig = directory / "admin.conf"
     kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
-    archive = folder / "agent.tar"
+    archive = directory / "agent.tar"
     archive.write_bytes(single()[0])
     holds = [{"architecture": "pdp11", "id": "sha256:1"}]
-    given = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label_nodes": False}
+    options = {"nodes": ["localhost"], "kubeconfig": str(kubeconfig), "label_nodes": False}
     facts = task("looked", "node_facts", snapshot=str(SNAPSHOTS / "trixie-v2-static.json"))
     return run(
-        folder,
+        directory,
         [
-            task("unseen", "agent_deploy", **given),
+            task("unseen", "agent_deploy", **options),
             {**facts, "register": "looked"},
-            task("unprobed", "agent_deploy", **given),
+            task("unprobed", "agent_deploy", **options),
             task("agent_host_info", "agent_host_info", paths=["/proc", "/nowhere"]),
             task("unnamed", "agent_deploy", nodes=["localhost"]),
-            task("gone", "agent_verify", nodes=["localhost"], kubeconfig=str(folder / "nowhere.conf")),
-            task("reversed", "agent_deploy", **given, watermarks={"cpu_high": 20, "cpu_low": 90}),
-            task("unknown", "agent_deploy", **given, features=["Teleport"]),
-            task("doubled", "agent_deploy", **given, pools=POOLS),
-            task("latest", "agent_deploy", **given, image="vc-agent:latest"),
-            task("old", "agent_deploy", **given, image="vc-agent:v1.13.0"),
-            task("bare", "agent_deploy", **given),
-            checked(task("bare_checked", "agent_deploy", **given)),
-            task("absent", "agent_deploy", **given, state="absent"),
-            task("labels", "agent_deploy", **given, step="labels"),
+            task("gone", "agent_verify", nodes=["localhost"], kubeconfig=str(directory / "nowhere.conf")),
+            task("reversed", "agent_deploy", **options, watermarks={"cpu_high": 20, "cpu_low": 90}),
+            task("unknown", "agent_deploy", **options, features=["Teleport"]),
+            task("doubled", "agent_deploy", **options, pools=POOLS),
+            task("latest", "agent_deploy", **options, image="vc-agent:latest"),
+            task("old", "agent_deploy", **options, image="vc-agent:v1.13.0"),
+            task("bare", "agent_deploy", **options),
+            checked(task("bare_checked", "agent_deploy", **options)),
+            task("absent", "agent_deploy", **options, state="absent"),
+            task("labels", "agent_deploy", **options, step="labels"),
             task("verify", "agent_verify", nodes=["localhost"], kubeconfig=str(kubeconfig)),
             task("trial", "agent_smoke_test", nodes=["localhost"], kubeconfig=str(kubeconfig)),
             task("archive", "agent_archive_info", path=str(archive), image=NAME),
@@ -60,14 +60,14 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
 
 
-def test_the_probe_tells_of_this_machine(lived: Run) -> None:
+def test_the_probe_reads_this_machine(lived: Run) -> None:
     probe = lived.results["agent_host_info"]["host"]
     assert probe["paths"] == {"/proc": "directory", "/nowhere": "missing"}
     assert probe["selinux"] in ("off", "permissive", "enforcing")
     assert probe["hostname"]
 
 
-def test_an_archive_is_read_here(lived: Run) -> None:
+def test_an_archive_is_read_on_the_controller(lived: Run) -> None:
     assert lived.results["archive"]["archive"]["image"] == NAME
 
 
@@ -76,23 +76,23 @@ def test_an_archive_is_read_here(lived: Run) -> None:
     [
         ("unseen", "localhost: node_facts has no result for this host in this run"),
         ("unprobed", "localhost: agent_host_info has no result for this host in this run"),
-        ("unnamed", "colocation_kubeconfig names no kubeconfig"),
+        ("unnamed", "colocation_kubeconfig is not set"),
         ("gone", "/nowhere.conf is not a file. Nothing was changed."),
         ("reversed", "evictingCPULowWatermark 90 has to be less than evictingCPUHighWatermark 20"),
         ("unknown", "value of features must be one or more of: OverSubscription, Eviction"),
-        ("doubled", "two pools claim one node: localhost (a and b)"),
-        ("latest", "'vc-agent:latest' does not tell which release it is"),
-        ("old", "localhost: it has cgroup v2, which the agent knows from 1.14 on"),
+        ("doubled", "hosts are in two pools: localhost (a and b)"),
+        ("latest", "the tag of 'vc-agent:latest' does not contain a release"),
+        ("old", "localhost: it has cgroup v2, which the agent supports from 1.14"),
         ("bare", "is not a kubeconfig: "),
         ("bare_checked", "is not a kubeconfig: "),
         ("absent", "is not a kubeconfig: "),
         ("labels", "is not a kubeconfig: "),
         ("verify", "is not a kubeconfig: "),
         ("trial", "is not a kubeconfig: "),
-        ("image", f"and the archive holds {NAME} for pdp11. Nothing was changed"),
+        ("image", f"and the archive contains {NAME} for pdp11. Nothing was changed"),
         ("pod", "'0/1' is no pod's UID"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_changed(lived: Run, name: str, message: str) -> None:
+def test_invalid_input_is_reported_before_any_change(lived: Run, name: str, message: str) -> None:
     assert lived.results[name]["failed"]
     assert message in lived.results[name]["msg"]

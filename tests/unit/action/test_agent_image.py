@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The archive is read on the controller, and reaches a node that needs it only, in a folder that is gone afterwards."""
+"""The archive is read on the controller, and sent only to nodes that need it, in a temporary directory."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ Result = dict[str, Any]
 
 
 class Sent:
-    """What the module got, and what lay where it was told to look."""
+    """Records the module's arguments, and the files at the paths that it received."""
 
-    def __init__(self, *answers: Result | Exception) -> None:
-        self.answers = list(answers)
+    def __init__(self, *responses: Result | Exception) -> None:
+        self.responses = list(responses)
         self.arguments: list[dict[str, Any]] = []
         self.files: list[bytes] = []
         self.modes: list[int] = []
-        self.folders: list[Path] = []
+        self.directories: list[Path] = []
 
-    def run(self, folder: Path, arguments: Mapping[str, Any], *, check: bool = False) -> Result:
+    def run(self, directory: Path, arguments: Mapping[str, Any], *, check: bool = False) -> Result:
         sent = self
 
         class InProcess(agent_image.ActionModule):
-            def _execute_module(self, module_name: str, module_args: dict[str, Any], **_others: Any) -> Result:
+            def _execute_module(self, module_name: str, module_args: dict[str, Any], **_other: Any) -> Result:
                 assert module_name == "volcano.colocation.agent_image"
                 sent.look(module_args)
-                answer = sent.answers.pop(0)
-                if isinstance(answer, Exception):
-                    raise answer
-                return answer
+                response = sent.responses.pop(0)
+                if isinstance(response, Exception):
+                    raise response
+                return response
 
         task = Task()
         task.args, task.check_mode = dict(arguments), check
         loader = DataLoader()
         context = PlayContext()
         connection = connection_loader.get("local", context, os.devnull)
-        connection._shell.set_options(var_options={}, direct={"remote_tmp": str(folder), "system_tmpdirs": []})
+        connection._shell.set_options(var_options={}, direct={"remote_tmp": str(directory), "system_tmpdirs": []})
         one = InProcess(task, connection, context, loader, Templar(loader=loader, variables={}), None)
         one._load_name = "agent_image"
         try:
@@ -67,10 +67,10 @@ class Sent:
             path = Path(arguments["archive"])
             self.files.append(path.read_bytes())
             self.modes.append(stat.S_IMODE(path.parent.stat().st_mode))
-            self.folders.append(path.parent)
+            self.directories.append(path.parent)
 
 
-NEEDED, THERE = {"changed": True, "import_required": True}, {"changed": False, "import_required": False}
+NEEDED, PRESENT = {"changed": True, "import_required": True}, {"changed": False, "import_required": False}
 
 
 @pytest.fixture(name="archive")
@@ -80,62 +80,69 @@ def _archive(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(name="wanted")
-def _wanted(archive: Path) -> dict[str, Any]:
-    told = action("agent_archive_info", {"path": str(archive), "image": "volcanosh/vc-agent:v1.14.0"})["archive"]
-    return {"image": told["image"], "archive": told["path"], "sha256": told["sha256"], "images": told["images"]}
+@pytest.fixture(name="image_options")
+def _image_options(archive: Path) -> dict[str, Any]:
+    archived = action("agent_archive_info", {"path": str(archive), "image": "volcanosh/vc-agent:v1.14.0"})["archive"]
+    return {
+        "image": archived["image"],
+        "archive": archived["path"],
+        "sha256": archived["sha256"],
+        "images": archived["images"],
+    }
 
 
-def test_the_archive_is_sent_where_it_is_needed_and_then_gone(tmp_path: Path, wanted: dict[str, Any]) -> None:
+def test_the_archive_is_sent_if_it_is_needed_and_then_deleted(tmp_path: Path, image_options: dict[str, Any]) -> None:
     sent = Sent(NEEDED, {"changed": True, "import_required": True, "image": {"name": NAME}})
-    result = sent.run(tmp_path / "remote", wanted)
+    result = sent.run(tmp_path / "remote", image_options)
     assert result["image"] == {"name": NAME}
-    assert [bool(each["archive"]) for each in sent.arguments] == [False, True]
+    assert [bool(arguments["archive"]) for arguments in sent.arguments] == [False, True]
     assert sent.files == [(tmp_path / "agent.tar").read_bytes()]
     assert sent.modes == [0o700]
-    assert not [each for each in sent.folders if each.exists()]
+    assert not [directory for directory in sent.directories if directory.exists()]
 
 
 @pytest.mark.parametrize("end", [{"failed": True, "msg": "no"}, AnsibleConnectionFailure("cut")])
-def test_it_is_gone_after_a_failure_as_well(tmp_path: Path, wanted: dict[str, Any], end: Any) -> None:
+def test_it_is_also_deleted_after_a_failure(tmp_path: Path, image_options: dict[str, Any], end: Any) -> None:
     sent = Sent(NEEDED, end)
-    result = sent.run(tmp_path / "remote", wanted)
+    result = sent.run(tmp_path / "remote", image_options)
     assert result["msg"] in ("no", "cut")
-    assert sent.folders
-    assert not [each for each in sent.folders if each.exists()]
+    assert sent.directories
+    assert not [directory for directory in sent.directories if directory.exists()]
 
 
-@pytest.mark.parametrize(("answer", "check"), [(THERE, False), (NEEDED, True), ({"failed": True, "msg": "no"}, False)])
-def test_nothing_is_sent_where_it_is_not_needed(
-    tmp_path: Path, wanted: dict[str, Any], answer: Result, check: bool
+@pytest.mark.parametrize(
+    ("response", "check"), [(PRESENT, False), (NEEDED, True), ({"failed": True, "msg": "no"}, False)]
+)
+def test_nothing_is_sent_if_it_is_not_needed(
+    tmp_path: Path, image_options: dict[str, Any], response: Result, check: bool
 ) -> None:
-    sent = Sent(answer)
-    assert answer.items() <= sent.run(tmp_path / "remote", wanted, check=check).items()
+    sent = Sent(response)
+    assert response.items() <= sent.run(tmp_path / "remote", image_options, check=check).items()
     assert sent.arguments[0]["archive"] is None
     assert not (tmp_path / "remote").exists()
 
 
-def test_the_way_back_sends_nothing(tmp_path: Path) -> None:
+def test_the_removal_sends_nothing(tmp_path: Path) -> None:
     sent = Sent({"changed": False, "removed": [], "remaining": []})
     sent.run(tmp_path / "remote", {"state": "absent", "ignore_containers": ["volcano-agent"]})
     assert sent.arguments == [{"state": "absent", "ignore_containers": ["volcano-agent"]}]
 
 
-def test_what_the_archive_tells_is_needed(tmp_path: Path) -> None:
+def test_results_of_agent_archive_info_are_required(tmp_path: Path) -> None:
     result = Sent().run(tmp_path / "remote", {"image": NAME})
-    assert "agent_image needs archive, sha256, images, which agent_archive_info returns" in result["msg"]
+    assert "agent_image also needs archive, sha256, images, which agent_archive_info returns" in result["msg"]
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("changes", "message"),
     [
         ({"path": "/nowhere.tar"}, "colocation_agent_image_archive: /nowhere.tar: No such file or directory"),
         ({"digest": "sha256:12"}, "colocation_agent_image_digest: 'sha256:12' is not a digest"),
         ({"digest": digest(b"x")}, "with other digests than"),
-        ({"image": "docker.io/volcanosh/vc-agent:v2"}, "does not hold docker.io/volcanosh/vc-agent:v2"),
+        ({"image": "docker.io/volcanosh/vc-agent:v2"}, "does not contain docker.io/volcanosh/vc-agent:v2"),
     ],
 )
-def test_what_does_not_fit_is_refused(archive: Path, given: dict[str, Any], said: str) -> None:
-    result = action("agent_archive_info", {"path": str(archive), "image": NAME, **given})
+def test_an_archive_that_does_not_match_is_refused(archive: Path, changes: dict[str, Any], message: str) -> None:
+    result = action("agent_archive_info", {"path": str(archive), "image": NAME, **changes})
     assert result["failed"]
-    assert said in result["msg"]
+    assert message in result["msg"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""agent_deploy on an API server that does not let it: all that is missing is said at once, before the first change."""
+"""agent_deploy without permissions: one error lists all missing permissions, before the first change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL_DONE = "Nothing was changed. Grant it; docs/agent.md lists all verbs."
 
 
 class Hosts:
-    """hostvars of a play with one host that was looked at."""
+    """hostvars of a play with one host that has results."""
 
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
@@ -48,10 +48,10 @@ def _kubeconfig(server: AgentServer, tmp_path: Path) -> Iterator[str]:
         yield str(path)
 
 
-def deploy(kubeconfig: str, *, check: bool = False, **given: Any) -> dict[str, Any]:
+def deploy(kubeconfig: str, *, check: bool = False, **options: Any) -> dict[str, Any]:
     task = Task()
     task.action, task.check_mode = "volcano.colocation.agent_deploy", check
-    task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], "label_nodes": True, **given}
+    task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], "label_nodes": True, **options}
     loader = DataLoader()
     connection = connection_loader.get("local", PlayContext(), os.devnull)
     one = ActionModule(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
@@ -61,16 +61,16 @@ def deploy(kubeconfig: str, *, check: bool = False, **given: Any) -> dict[str, A
 
 
 def refused(result: dict[str, Any], kubeconfig: str) -> str:
-    """What is missing."""
+    """The missing permissions in the error message."""
     head, tail = f"The user of {kubeconfig} may not ", f". {ALL_DONE}"
-    told = str(result["msg"])
-    assert result["failed"], told
-    assert told.startswith(head), told
-    assert told.endswith(tail), told
-    return told.removeprefix(head).removesuffix(tail)
+    message = str(result["msg"])
+    assert result["failed"], message
+    assert message.startswith(head), message
+    assert message.endswith(tail), message
+    return message.removeprefix(head).removesuffix(tail)
 
 
-def test_who_may_all_is_asked_and_served(server: AgentServer, kubeconfig: str) -> None:
+def test_permissions_are_checked_before_a_deployment(server: AgentServer, kubeconfig: str) -> None:
     assert deploy(kubeconfig)["changed"]
     assert {"create daemonsets", "patch nodes", "list pods"} <= set(server.reviewed)
     assert "create pods" not in server.reviewed
@@ -79,7 +79,7 @@ def test_who_may_all_is_asked_and_served(server: AgentServer, kubeconfig: str) -
     assert len(server.log) == written
 
 
-def test_all_verbs_of_the_plan_the_labels_and_the_proof_that_are_missing_are_named(
+def test_missing_permissions_of_the_plan_the_labels_and_the_proof_are_named(
     server: AgentServer, kubeconfig: str
 ) -> None:
     server.denied = {"create daemonsets", "patch nodes", "create pods", "list pods", "delete pods"}
@@ -94,21 +94,21 @@ def test_all_verbs_of_the_plan_the_labels_and_the_proof_that_are_missing_are_nam
     )
 
 
-def test_all_that_cannot_be_read_is_named(server: AgentServer, kubeconfig: str) -> None:
+def test_all_missing_permissions_to_read_are_named(server: AgentServer, kubeconfig: str) -> None:
     server.denied = {"list nodes", "get configmaps", "get clusterroles"}
     assert refused(deploy(kubeconfig), kubeconfig) == (
         f"list nodes; get configmaps in {SPACE}; get clusterroles.rbac.authorization.k8s.io volcano-colocation-agent"
     )
 
 
-def test_the_way_back_is_asked_for_as_well(server: AgentServer, kubeconfig: str) -> None:
+def test_permissions_are_also_checked_before_a_removal(server: AgentServer, kubeconfig: str) -> None:
     assert not deploy(kubeconfig).get("failed")
     assert not deploy(kubeconfig, step="labels").get("failed")
     written = len(server.log)
     server.denied = {"delete daemonsets", "delete configmaps", "list pods"}
-    told = refused(deploy(kubeconfig, state="absent"), kubeconfig)
-    ((_resource, _space, agent),) = (each for each in server.objects if each[0] == "daemonsets")
-    assert told == f"delete daemonsets.apps {agent} in {SPACE}; delete configmaps in {SPACE}; list pods in {SPACE}"
+    missing = refused(deploy(kubeconfig, state="absent"), kubeconfig)
+    ((_resource, _space, agent),) = (key for key in server.objects if key[0] == "daemonsets")
+    assert missing == f"delete daemonsets.apps {agent} in {SPACE}; delete configmaps in {SPACE}; list pods in {SPACE}"
     assert len(server.log) == written
 
 
@@ -120,14 +120,14 @@ WORDS = {
 
 
 @pytest.mark.parametrize("what", WORDS)
-def test_what_admission_refuses_is_said_in_the_servers_words(what: str, server: AgentServer, kubeconfig: str) -> None:
+def test_messages_of_admission_are_reported(what: str, server: AgentServer, kubeconfig: str) -> None:
     server.says = {what: (403, {"message": WORDS[what]})}
-    told = deploy(kubeconfig)["msg"]
-    assert f", or an admission controller refuses it: {WORDS[what]}. " in told
-    assert "or look at what refuses it; " in told
+    message = deploy(kubeconfig)["msg"]
+    assert f", or an admission controller refuses it: {WORDS[what]}. " in message
+    assert "or look at what refuses it; " in message
 
 
-def test_what_cannot_be_read_is_named(server: AgentServer, kubeconfig: str) -> None:
+def test_a_refused_request_to_read_is_named(server: AgentServer, kubeconfig: str) -> None:
     server.says = {"list daemonsets": (403, {"message": "no"})}
-    told = deploy(kubeconfig, check=True)["msg"]
-    assert "may not list daemonsets.apps: no. Nothing was changed. Grant the verb; docs/agent.md lists all" in told
+    message = deploy(kubeconfig, check=True)["msg"]
+    assert "may not list daemonsets.apps: no. Nothing was changed. Grant the verb; docs/agent.md lists all" in message

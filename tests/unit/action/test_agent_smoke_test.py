@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""agent_smoke_test against an API server in memory: a pod is made once, read when it is Ready, and taken away."""
+"""agent_smoke_test with an API server in memory: a pod is created once, read when it is Ready, and deleted."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def cluster(name: str = "n1", boot: str = "boot-n1", machine: str = "machine-n1"
 
 
 def pods(server: Server) -> list[dict[str, Any]]:
-    return [each for (kind, _space, _name), each in server.objects.items() if kind == "Pod"]
+    return [item for (kind, _space, _name), item in server.objects.items() if kind == "Pod"]
 
 
 def start(server: Server) -> None:
-    """kubelet starts the pod."""
+    """Set the pod's status, as kubelet does when it starts the pod."""
     pod = server.get("Pod", NAME, SPACE)
     assert pod
     pod["metadata"]["uid"] = "5d0e"
@@ -67,7 +67,7 @@ def start(server: Server) -> None:
 
 
 class Hosts:
-    """hostvars of a play with one host that was looked at."""
+    """hostvars of a play with one host that has results."""
 
     @staticmethod
     def raw_get(name: str) -> dict[str, Any]:
@@ -83,14 +83,14 @@ def _kubeconfig(tmp_path: Path) -> str:
     return str(path)
 
 
-def run(server: Server, kubeconfig: str, **given: Any) -> dict[str, Any]:
+def run(server: Server, kubeconfig: str, **options: Any) -> dict[str, Any]:
     class InProcess(agent_smoke_test.ActionModule):
         def connect(self, context: ErrorContext) -> Client:
             return server.client(context)
 
     task = Task()
     task.action = "volcano.colocation.agent_smoke_test"
-    task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], **given}
+    task.args = {"kubeconfig": kubeconfig, "nodes": ["n1"], **options}
     loader = DataLoader()
     connection = connection_loader.get("local", PlayContext(), os.devnull)
     one = InProcess(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
@@ -99,22 +99,22 @@ def run(server: Server, kubeconfig: str, **given: Any) -> dict[str, Any]:
     return result
 
 
-def test_a_pod_lives_as_long_as_it_is_read(kubeconfig: str) -> None:
+def test_a_pod_is_created_read_and_deleted(kubeconfig: str) -> None:
     server = cluster()
     made = run(server, kubeconfig)
     assert made["changes"] == [f"create Pod volcano-system/{NAME}"]
-    assert [each["reason"] for each in made["tests"]] == ["the pod is not there yet"]
+    assert [test["reason"] for test in made["tests"]] == ["the pod does not exist yet"]
     waiting = run(server, kubeconfig)
     assert (waiting["changed"], waiting["tests"][0]["ready"]) == (False, False)
     start(server)
     (ready,) = run(server, kubeconfig)["tests"]
     assert (ready["ready"], ready["host"], ready["options"]["uid"]) == (True, "n1", "5d0e")
     assert run(server, kubeconfig, state="absent")["changes"] == [f"delete Pod volcano-system/{NAME}"]
-    assert [each["metadata"]["labels"][APP_LABEL] for each in pods(server)] == ["volcano-agent"]
+    assert [pod["metadata"]["labels"][APP_LABEL] for pod in pods(server)] == ["volcano-agent"]
     assert not run(server, kubeconfig, state="absent")["changed"]
 
 
-def test_no_pod_is_made_that_could_not_be_deleted(kubeconfig: str) -> None:
+def test_no_pod_is_created_without_permission_to_delete_it(kubeconfig: str) -> None:
     server = cluster()
     server.denied = ("delete pods",)
     result = run(server, kubeconfig)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kernel's switches for QoS levels: kept in a file on nodes that are given a feature with them, gone on others.
+"""The kernel's sysctls for QoS levels: kept in a file on nodes with a feature that needs them, removed from others.
 
-No kernel that the tests run on has them: the probe's answer is made up, and a program in the place of sysctl notes what
-it is called with.
+Kernels of the tests do not have them: the probe's result is fictitious, and a substitute for sysctl records its
+arguments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.unit.action.agent_role import 
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the file belongs to root")
 
-KEEP = DROP = "Keep the kernel's switches for QoS levels as the features need them"
+KEEP = DROP = "Keep the kernel's sysctls for QoS levels as the features need them"
 SWITCHES = ("vm.memcg_qos_enable", "kernel.sched_prio_load_balance_enabled")
 ROOT = "image"
 FILE = f"{ROOT}/etc/sysctl.d/90-volcano-colocation-agent.conf"
@@ -33,28 +33,28 @@ kernel.sched_prio_load_balance_enabled = 1
 NOTES = "sysctl.log"
 
 
-def step(name: str, given: list[str], *, check: bool = False, state: str = "present") -> Step:
-    """With these features for the host's pool; all that are wanted are given to the other one."""
-    pools = [{"hosts": ["n2"], "features": ["CPUQoS", "MemoryQoS"]}, {"hosts": ["n1"], "features": given}]
+def step(name: str, features: list[str], *, check: bool = False, state: str = "present") -> Step:
+    """A step with these features for the host's pool; another pool has all features."""
+    pools = [{"hosts": ["n2"], "features": ["CPUQoS", "MemoryQoS"]}, {"hosts": ["n1"], "features": features}]
     return Step(name, "switches", {"agent_planned": {"pools": pools}, "colocation_agent_state": state}, check)
 
 
-def run(folder: Path, *steps: Step | Look, switches: Sequence[str] = SWITCHES) -> Played:
-    program = folder / PROGRAMS / "sysctl"
+def run(directory: Path, *steps: Step | Look, switches: Sequence[str] = SWITCHES) -> Played:
+    program = directory / PROGRAMS / "sysctl"
     program.parent.mkdir()
-    (folder / ROOT).mkdir()
-    program.write_text(f'#!/bin/sh\necho "$@" >> {folder / NOTES}\n', encoding="utf-8")
+    (directory / ROOT).mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {directory / NOTES}\n', encoding="utf-8")
     program.chmod(0o755)
     return play(
-        folder,
+        directory,
         *steps,
         probe={"sysctls": list(switches)},
         colocation_agent_features=["CPUQoS", "MemoryQoS"],
-        agent_switches_root=str(folder / ROOT),
+        agent_switches_root=str(directory / ROOT),
     )
 
 
-def test_they_come_once_and_go_with_the_feature_or_the_agent(tmp_path: Path) -> None:
+def test_sysctls_are_set_once_and_removed_with_the_feature_or_the_agent(tmp_path: Path) -> None:
     file = tmp_path / FILE
     done = run(
         tmp_path,
@@ -69,7 +69,7 @@ def test_they_come_once_and_go_with_the_feature_or_the_agent(tmp_path: Path) -> 
         step("dropped", ["Eviction"]),
         Look("gone", file),
         step("dropped again", ["Eviction"]),
-        step("anew", ["CPUQoS"]),
+        step("added again", ["CPUQoS"]),
         step("absent", ["CPUQoS"], state="absent"),
         step("absent again", ["CPUQoS"], state="absent"),
     )
@@ -85,17 +85,19 @@ def test_they_come_once_and_go_with_the_feature_or_the_agent(tmp_path: Path) -> 
         "dropped": [DROP],
         "gone": [],
         "dropped again": [],
-        "anew": [KEEP],
+        "added again": [KEEP],
         "absent": [DROP],
         "absent again": [],
     }
-    seen = {name: "there" in done.said(name).partition("msg")[2] for name in ("not yet", "there", "still", "gone")}
-    assert seen == {"not yet": False, "there": True, "still": True, "gone": False}
+    present = {
+        name: "there" in done.output_of(name).partition("msg")[2] for name in ("not yet", "there", "still", "gone")
+    }
+    assert present == {"not yet": False, "there": True, "still": True, "gone": False}
     assert not file.exists()
     assert (tmp_path / NOTES).read_text(encoding="utf-8") == f"--load /{FILE.removeprefix(ROOT + '/')}\n" * 2
 
 
-def test_what_is_kept_is_what_the_kernel_has(tmp_path: Path) -> None:
+def test_the_file_has_the_sysctls_of_the_kernel(tmp_path: Path) -> None:
     file = tmp_path / FILE
     done = run(tmp_path, step("kept", ["CPUQoS"]))
     assert done.changed("kept") == [KEEP]
@@ -103,14 +105,14 @@ def test_what_is_kept_is_what_the_kernel_has(tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o644
 
 
-def test_a_kernel_without_them_gets_none(tmp_path: Path) -> None:
+def test_a_kernel_without_the_sysctls_gets_no_file(tmp_path: Path) -> None:
     done = run(tmp_path, step("none", ["CPUQoS"]), switches=())
     assert done.changed("none") == []
     assert not (tmp_path / FILE).exists()
     assert not (tmp_path / NOTES).exists()
 
 
-def test_they_are_in_the_ledger_and_a_restore_puts_back_what_was_there(tmp_path: Path) -> None:
+def test_the_ledger_records_them_and_a_restore_restores_the_previous_file(tmp_path: Path) -> None:
     """The modules themselves, below a root."""
     file = grow(tmp_path / ROOT, {}) / "etc/sysctl.d/90-volcano-colocation-agent.conf"
     file.parent.mkdir()
@@ -124,10 +126,10 @@ def test_they_are_in_the_ledger_and_a_restore_puts_back_what_was_there(tmp_path:
     assert file.read_text(encoding="utf-8") == TEXT
     assert action("agent_sysctls", arguments)["changed"] is False
     back = {"root": str(tmp_path / ROOT)}
-    told = action("node_restore", back, check=True)
+    predicted = action("node_restore", back, check=True)
     restored = action("node_restore", back)
     assert restored["changed"]
-    assert told["changes"] == restored["changes"]
+    assert predicted["changes"] == restored["changes"]
     assert restored["changes"][0]["section"] == "sysctl"
     assert without_state(contents(tmp_path / ROOT)) == without_state(before)
     assert action("node_restore", back)["changed"] is False

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values for upstream's chart are rendered as often as somebody likes, and the run ends with them."""
+"""Values for upstream's chart are rendered again in each run, which makes no other change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WRITE = "Write values for upstream's chart"
 
 
 def chart() -> AgentServer:
-    """A cluster in which the chart was installed."""
+    """A cluster with upstream's chart."""
     server = AgentServer()
     info = {"machineID": "machine-n1", "bootID": "boot-n1", "kubeletVersion": "v1.30.1"}
     server.add("nodes", {"kind": "Node", "metadata": {"name": "n1", "labels": {}}, "status": {"nodeInfo": info}})
@@ -27,26 +27,26 @@ def chart() -> AgentServer:
     return server
 
 
-def test_with_the_charts_own_agent_there_the_values_are_rendered_again(tmp_path: Path) -> None:
+def test_values_are_rendered_again_beside_the_charts_own_agent(tmp_path: Path) -> None:
     server = chart()
     values = tmp_path / "values.yaml"
-    wanted = {"colocation_agent_values_file": str(values), "colocation_kubeconfig": "/nowhere.conf"}
-    fewer = {**wanted, "colocation_agent_features": ["Eviction"]}
+    variables = {"colocation_agent_values_file": str(values), "colocation_kubeconfig": "/nowhere.conf"}
+    fewer = {**variables, "colocation_agent_features": ["Eviction"]}
     with serving(server, tmp_path) as path:
         done = play(
             tmp_path,
-            Step("shown", "present", wanted, check=True),
+            Step("shown", "present", variables, check=True),
             Look("then", values),
-            Step("first", "present", wanted),
-            Step("again", "present", wanted),
+            Step("first", "present", variables),
+            Step("again", "present", variables),
             Step("fewer", "present", fewer),
-            Step("proof", "verify", wanted),
+            Step("proof", "verify", variables),
             Step("own", "present", {"colocation_agent_label_nodes": False, "colocation_kubeconfig": str(path)}),
         )
-    assert (done.changed("shown"), "gone" in done.said("then")) == ([WRITE], True)
+    assert (done.changed("shown"), "gone" in done.output_of("then")) == ([WRITE], True)
     assert (done.changed("first"), done.changed("again"), done.changed("fewer")) == ([WRITE], [], [WRITE])
     assert yaml.safe_load(values.read_text())["custom"]["agent_supported_features"] == "Eviction"
-    assert "colocation_agent_values_file leaves the agent to upstream's chart" in done.failed("proof")
-    other = "Another agent is meant for the same nodes: DaemonSet volcano-system/volcano-agent (vc-agent)"
+    assert "colocation_agent_values_file is for agents of upstream's chart" in done.failed("proof")
+    other = "Another agent is deployed to the same nodes: DaemonSet volcano-system/volcano-agent (vc-agent)"
     assert other in done.failed("own")
     assert server.log == []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node whose runtime keeps images and answers over a real socket, and whose ctr imports into it."""
+"""A node whose runtime stores images and responds over a real socket, and whose ctr imports into it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Image:
 
 @dataclass
 class Made(cri_server.Container):
-    """A container with what it was made of: image 4 (ImageSpec: image 1), image_ref 5, image_id 10."""
+    """A container with its image: image 4 (ImageSpec: image 1), image_ref 5, image_id 10."""
 
     asked: str = ""
     reference: str = ""
@@ -36,7 +36,7 @@ class Made(cri_server.Container):
 
 @dataclass
 class ImageRuntime(cri_server.Runtime):
-    """One with the ImageService. ``deaf``: how many questions pass until it has heard of what was imported."""
+    """A runtime with the ImageService. ``deaf``: number of requests until it knows of an import."""
 
     images: list[Image] = field(default_factory=list)
     deaf: int = 0
@@ -51,42 +51,44 @@ class ImageRuntime(cri_server.Runtime):
         # ImageStatusRequest, RemoveImageRequest: image 1 (ImageSpec: image 1); all lengths here fit one octet.
         spec = message[2 : 2 + message[1]]
         name = spec[2 : 2 + spec[1]].decode()
-        found = self._find(name)
+        image = self._find(name)
         if method == "ImageStatus":
-            return cri_server.ok(stream, cri_server.length_delimited(1, self._image(found)) if found else b"")
+            return cri_server.ok(stream, cri_server.length_delimited(1, self._image(image)) if image else b"")
         assert method == "RemoveImage"
-        self.images = [each for each in self.images if each is not found]
+        self.images = [existing for existing in self.images if existing is not image]
         return cri_server.ok(stream, b"")
 
     def _find(self, name: str) -> Image | None:
         self.deaf -= 1
         if self.deaf < 0 and self.imported:
             new = self.imported.pop()
-            for each in self.images:
-                each.tags = [tag for tag in each.tags if tag not in new.tags]
-            self.images = [*(each for each in self.images if each.id != new.id), new]
-        return next((each for each in self.images if name in (each.id, *each.tags, *each.digests)), None)
+            for image in self.images:
+                image.tags = [tag for tag in image.tags if tag not in new.tags]
+            self.images = [*(image for image in self.images if image.id != new.id), new]
+        return next((image for image in self.images if name in (image.id, *image.tags, *image.digests)), None)
 
     def _image(self, image: Image) -> bytes:
         identity = image.id[7:] if self.bare_ids else image.id
         repeated = [cri_server.text(2, tag) for tag in image.tags]
-        repeated += [cri_server.text(3, each) for each in image.digests]
+        repeated += [cri_server.text(3, digest) for digest in image.digests]
         return cri_server.text(1, identity) + b"".join(repeated) + cri_server.number(4, 1 << 30)
 
     def _list_containers(self, stream: int, _message: bytes) -> list[bytes]:
         items = b""
-        for each in self.containers:
-            entry = cri_server.text(1, each.id) + cri_server.length_delimited(3, cri_server.text(1, each.name))
-            if isinstance(each, Made):
-                entry += cri_server.length_delimited(4, cri_server.text(1, each.asked))
-                entry += cri_server.text(5, each.reference)
-                entry += cri_server.text(10, each.image)
+        for container in self.containers:
+            entry = cri_server.text(1, container.id) + cri_server.length_delimited(
+                3, cri_server.text(1, container.name)
+            )
+            if isinstance(container, Made):
+                entry += cri_server.length_delimited(4, cri_server.text(1, container.asked))
+                entry += cri_server.text(5, container.reference)
+                entry += cri_server.text(10, container.image)
             items += cri_server.length_delimited(1, entry)
         return cri_server.ok(stream, items)
 
 
 class Quick(Clock):
-    """Sleeping takes no time."""
+    """A clock whose sleep returns immediately."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -99,7 +101,7 @@ class Quick(Clock):
 
 
 class ImageNode:
-    """``host`` to give to what is tested, ``runtime`` to look at."""
+    """A node: ``host`` is for the tested code, ``runtime`` for assertions."""
 
     def __init__(self, root: Path, runtime: ImageRuntime, ctr: Callable[[ImageNode, Sequence[str]], str]) -> None:
         self.runtime = runtime
@@ -113,11 +115,11 @@ class ImageNode:
         return target
 
     def imports(self) -> list[tuple[str, ...]]:
-        return [each for each in self.host.commands if "import" in each]
+        return [command for command in self.host.commands if "import" in command]
 
 
 def imports(node: ImageNode, argv: Sequence[str]) -> str:
-    """ctr as of containerd 1.7, cmd/ctr/commands/images/import.go; a line of what it prints on a node."""
+    """ctr as in containerd 1.7, cmd/ctr/commands/images/import.go, with a line of its output on a node."""
     assert Path(argv[-1]).is_file()
     node.runtime.imported.append(Image(ID, [NAME]))
     return f"unpacking {NAME} (sha256:{'a' * 64})...done\n"
@@ -134,10 +136,10 @@ def node(
     ctr: Callable[[ImageNode, Sequence[str]], str] = imports,
     program: str = "/usr/bin/ctr",
 ) -> Iterator[ImageNode]:
-    """A node of containerd that listens at its usual place; ``program``: where ctr is."""
-    found = ImageNode(root, runtime, ctr)
-    found.write(SOCKET).unlink()
+    """A node whose containerd listens at its default socket; ``program``: path of ctr."""
+    image_node = ImageNode(root, runtime, ctr)
+    image_node.write(SOCKET).unlink()
     if program:
-        found.write(program)
-    with cri_server.serving(Path(found.host.path(SOCKET)), runtime.converse):
-        yield found
+        image_node.write(program)
+    with cri_server.serving(Path(image_node.host.path(SOCKET)), runtime.converse):
+        yield image_node

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An image from an archive on a node: imported when it is missing, left alone when it is there, taken away if ours."""
+"""An image from an archive on a node: imported if it is missing, not changed if it exists, removed if imported."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ ARCHIVE = b"an archive"
 HOLDS = [{"architecture": "amd64", "id": ID, "digests": [ID]}]
 
 
-def bring(on: ImageNode, *, look: bool = False, machine: str = "x86_64", **given: Any) -> dict[str, Any]:
-    """What the module does on the node; with ``look`` what it does first, and in check mode."""
+def bring(on: ImageNode, *, look: bool = False, machine: str = "x86_64", **options: Any) -> dict[str, Any]:
+    """Run the module's code on the node; with ``look``, only the check before an import and in check mode."""
     archive = None if look else str(on.write("/home/ansible/image.tar", ARCHIVE))
     arguments = {"image": NAME, "images": HOLDS, "archive": archive, "sha256": hashlib.sha256(ARCHIVE).hexdigest()}
-    return ensure_present(on.host, {**arguments, **given}, machine, on.clock)
+    return ensure_present(on.host, {**arguments, **options}, machine, on.clock)
 
 
 def record(on: ImageNode) -> list[dict[str, str]]:
     path = Path(on.host.path(RECORD))
-    found: list[dict[str, str]] = json.loads(path.read_text())["images"] if path.exists() else []
-    return found
+    images: list[dict[str, str]] = json.loads(path.read_text())["images"] if path.exists() else []
+    return images
 
 
 def test_a_missing_image_is_imported_once(tmp_path: Path) -> None:
@@ -79,15 +79,15 @@ def test_a_missing_image_is_imported_once(tmp_path: Path) -> None:
     ]
 
 
-def test_what_was_imported_is_noted_for_root_only(tmp_path: Path) -> None:
+def test_imported_images_are_recorded_for_root_only(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
     assert record(on) == [{"name": NAME, "id": ID}]
-    modes = [stat.S_IMODE(Path(on.host.path(each)).stat().st_mode) for each in (RECORD, str(Path(RECORD).parent))]
+    modes = [stat.S_IMODE(Path(on.host.path(path)).stat().st_mode) for path in (RECORD, str(Path(RECORD).parent))]
     assert modes == [0o600, 0o700]
 
 
-def test_an_image_that_was_there_is_not_ours(tmp_path: Path) -> None:
+def test_an_existing_image_is_not_recorded(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
         assert not bring(on)["changed"]
         assert ensure_absent(on.host, [], check=False) == {"changed": False, "removed": [], "remaining": []}
@@ -96,52 +96,54 @@ def test_an_image_that_was_there_is_not_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "there", [Image(OTHER_ID, [NAME]), Image(ID, ["docker.io/volcanosh/vc-agent:v1"])], ids=["another id", "no name"]
+    "existing", [Image(OTHER_ID, [NAME]), Image(ID, ["docker.io/volcanosh/vc-agent:v1"])], ids=["another id", "no name"]
 )
-def test_name_and_id_both_count(tmp_path: Path, there: Image) -> None:
-    with node(tmp_path, ImageRuntime(images=[there])) as on:
-        before = there.id if NAME in there.tags else ""
+def test_name_and_id_both_count(tmp_path: Path, existing: Image) -> None:
+    with node(tmp_path, ImageRuntime(images=[existing])) as on:
+        before = existing.id if NAME in existing.tags else ""
         done = bring(on)
     assert done["image"] == {"name": NAME, "id": ID, "before": before}
 
 
-def test_the_ids_of_this_architecture_count(tmp_path: Path) -> None:
+def test_only_ids_of_this_architecture_count(tmp_path: Path) -> None:
     holds = [{"architecture": "arm64", "id": OTHER_ID, "digests": []}, *HOLDS]
     with node(tmp_path, ImageRuntime(images=[Image(OTHER_ID, [NAME])])) as on:
         assert bring(on, look=True, images=holds, machine="x86_64")["import_required"]
         assert not bring(on, look=True, images=holds, machine="aarch64")["import_required"]
-        with pytest.raises(ColocationError, match=r"this node is arm64, and the archive holds .* for amd64\. Nothing"):
+        with pytest.raises(
+            ColocationError, match=r"this node is arm64, and the archive contains .* for amd64\. Nothing"
+        ):
             bring(on, look=True, machine="aarch64")
     assert image_architecture("riscv64") == "riscv64"
 
 
-def test_a_file_that_changed_on_its_way_is_not_imported(tmp_path: Path) -> None:
+def test_a_file_that_changed_during_the_transfer_is_not_imported(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
-        with pytest.raises(ColocationError, match="it is not the file that was read on the controller"):
+        with pytest.raises(ColocationError, match="the file differs from the file that was read on the controller"):
             bring(on, sha256="0" * 64)
         with pytest.raises(ColocationError, match="cannot be read"):
             bring(on, archive="/nowhere/image.tar")
         assert not on.imports()
 
 
-def test_a_failed_import_is_told_and_not_noted(tmp_path: Path) -> None:
-    said = r"could not import .*no space left on device\. See the log"
-    with node(tmp_path, ImageRuntime(), refuses) as on, pytest.raises(ColocationError, match=said):
+def test_a_failed_import_is_reported_and_not_recorded(tmp_path: Path) -> None:
+    message = r"could not import .*no space left on device\. Check the log"
+    with node(tmp_path, ImageRuntime(), refuses) as on, pytest.raises(ColocationError, match=message):
         bring(on)
     assert not record(on)
 
 
-def test_an_import_that_the_runtime_never_tells_of_is_an_error_and_stays_noted(tmp_path: Path) -> None:
+def test_an_import_that_the_runtime_does_not_report_is_an_error_and_remains_recorded(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(deaf=10_000)) as on, pytest.raises(
-        ColocationError, match=rf"after 30 s {NAME} is not there by the CRI's word, in place of {ID}"
+        ColocationError, match=rf"after 30 s the CRI reports {NAME} as missing, expected {ID}"
     ):
         bring(on)
     assert record(on) == [{"name": NAME, "id": ID}]
 
 
-def test_two_at_once_do_not_import(tmp_path: Path) -> None:
-    with node(tmp_path, ImageRuntime()) as on, hold(on.host.path("/var/lib/volcano-colocation/lock"), "somebody"):
-        with pytest.raises(LockHeld, match="somebody"):
+def test_another_process_with_the_lock_prevents_the_import(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on, hold(on.host.path("/var/lib/volcano-colocation/lock"), "another run"):
+        with pytest.raises(LockHeld, match="another run"):
             bring(on)
         assert not on.imports()
 
@@ -152,20 +154,20 @@ def test_two_at_once_do_not_import(tmp_path: Path) -> None:
 )
 def test_other_runtimes_are_refused_before_anything_is_sent(tmp_path: Path, name: str, by_hand: str) -> None:
     with node(tmp_path, ImageRuntime(name=name)) as on, pytest.raises(
-        ColocationError, match=f"kubelet uses {name}, and archives are imported into containerd only"
+        ColocationError, match=f"kubelet uses {name}, and archives can be imported only into containerd"
     ) as e:
         bring(on, look=True)
     assert by_hand in str(e.value)
 
 
-def test_what_was_loaded_by_hand_into_another_runtime_is_enough(tmp_path: Path) -> None:
+def test_an_image_that_was_loaded_into_another_runtime_is_enough(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(name="cri-o", images=[Image(ID, [NAME])], bare_ids=True)) as on:
         assert not bring(on, look=True)["import_required"]
 
 
 def test_a_node_without_ctr_is_refused_and_k3s_has_its_own(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(), program="") as on:
-        with pytest.raises(ColocationError, match="there is no ctr beside containerd"):
+        with pytest.raises(ColocationError, match="the program ctr is not in the directory of containerd"):
             bring(on, look=True)
         rancher = "/var/lib/rancher/k3s/data/current/bin"
         on.write(f"{rancher}/containerd")
@@ -183,13 +185,13 @@ def container(asked: str = "", reference: str = "", image: str = "") -> Made:
     [container(asked=NAME), container(reference=ID), container(image=ID), container(reference=ID[7:])],
     ids=["by name", "by reference", "by id", "CRI-O"],
 )
-def test_an_image_that_a_container_uses_stays(tmp_path: Path, use: Made) -> None:
+def test_an_image_that_a_container_uses_remains(tmp_path: Path, use: Made) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.containers = [use]
-        kept = ensure_absent(on.host, [], check=False)
-        assert [each["reason"] for each in kept["remaining"]] == ["the container main (cccccccccccc) uses it"]
-        assert not kept["changed"]
+        result = ensure_absent(on.host, [], check=False)
+        assert [image["reason"] for image in result["remaining"]] == ["the container main (cccccccccccc) uses it"]
+        assert not result["changed"]
         assert ensure_absent(on.host, ["main"], check=True)["removed"] == [NAME]
         on.runtime.containers = [container(asked="docker.io/library/x:1", reference=OTHER_ID)]
         predicted = ensure_absent(on.host, [], check=True)
@@ -203,17 +205,17 @@ def test_an_image_that_a_container_uses_stays(tmp_path: Path, use: Made) -> None
     assert not Path(on.host.path(RECORD)).exists()
 
 
-def test_an_image_with_another_name_stays(tmp_path: Path) -> None:
+def test_an_image_with_another_name_remains(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images[0].digests.append("docker.io/volcanosh/vc-agent@" + OTHER_ID)
-        (kept,) = ensure_absent(on.host, [], check=False)["remaining"]
-        assert kept["reason"].startswith("somebody gave it another name, docker.io/volcanosh/vc-agent@sha256:")
+        (remaining,) = ensure_absent(on.host, [], check=False)["remaining"]
+        assert remaining["reason"].startswith("it also has another name, docker.io/volcanosh/vc-agent@sha256:")
         assert on.runtime.images
     assert record(on)
 
 
-def test_what_somebody_else_put_in_its_place_is_theirs(tmp_path: Path) -> None:
+def test_an_image_that_replaced_the_imported_one_remains(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images = [Image(OTHER_ID, [NAME])]
@@ -223,7 +225,7 @@ def test_what_somebody_else_put_in_its_place_is_theirs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{", "it is damaged"),
         ('{"schema": 1, "images": [{"name": 7, "id": ""}]}', r"it is damaged \(images\[0\].name\)"),
@@ -231,12 +233,12 @@ def test_what_somebody_else_put_in_its_place_is_theirs(tmp_path: Path) -> None:
         ("[]", "it is damaged"),
     ],
 )
-def test_a_record_that_cannot_be_relied_on_is_named(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_record_is_reported(tmp_path: Path, text: str, message: str) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         on.write(RECORD, text.encode())
-        with pytest.raises(ColocationError, match=said):
+        with pytest.raises(ColocationError, match=message):
             ensure_absent(on.host, [], check=False)
-        with pytest.raises(ColocationError, match=said):
+        with pytest.raises(ColocationError, match=message):
             bring(on)
         assert not on.imports()
 
@@ -244,15 +246,15 @@ def test_a_record_that_cannot_be_relied_on_is_named(tmp_path: Path, text: str, s
 def test_a_record_behind_a_link_is_not_read(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         on.write("/elsewhere", b'{"schema": 1, "images": []}')
-        folder = Path(on.host.path(RECORD)).parent
-        folder.mkdir(parents=True)
-        (folder / "images.json").symlink_to(on.host.path("/elsewhere"))
+        directory = Path(on.host.path(RECORD)).parent
+        directory.mkdir(parents=True)
+        (directory / "images.json").symlink_to(on.host.path("/elsewhere"))
         with pytest.raises(ColocationError, match="cannot read it"):
             image_record.load(on.host)
 
 
 @pytest.mark.parametrize("look", [True, False])
-def test_a_system_that_keeps_no_record_gets_no_image(tmp_path: Path, look: bool) -> None:
+def test_nothing_is_imported_on_a_system_without_a_record(tmp_path: Path, look: bool) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         on.write("/usr/lib/os-release", b"ID=bottlerocket\n")
         with pytest.raises(ColocationError, match=r"^Bottlerocket is not changed by this collection"):
@@ -261,13 +263,13 @@ def test_a_system_that_keeps_no_record_gets_no_image(tmp_path: Path, look: bool)
         assert not Path(on.host.path("/var")).exists()
 
 
-def test_an_image_that_is_there_is_enough_on_any_system(tmp_path: Path) -> None:
+def test_an_existing_image_is_enough_on_any_system(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
         on.write("/usr/lib/os-release", b"ID=bottlerocket\n")
         assert not bring(on, look=True)["changed"]
 
 
-def test_a_system_with_a_place_for_the_record_gets_it(tmp_path: Path) -> None:
+def test_an_image_is_imported_on_an_immutable_system_with_a_record(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         on.write("/usr/lib/os-release", b"ID=flatcar\n")
         assert bring(on)["changed"]
@@ -275,12 +277,12 @@ def test_a_system_with_a_place_for_the_record_gets_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("look", [True, False])
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [(RECORD, "images.json: it is damaged"), ("/var/lib/volcano-colocation/lock/x", "lock: cannot lock this node")],
 )
-def test_what_could_not_be_noted_is_not_sent(tmp_path: Path, path: str, said: str, look: bool) -> None:
+def test_an_image_that_cannot_be_recorded_is_not_imported(tmp_path: Path, path: str, message: str, look: bool) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         on.write(path, b"{")
-        with pytest.raises(ColocationError, match=re.escape(said)):
+        with pytest.raises(ColocationError, match=re.escape(message)):
             bring(on, look=look)
         assert not on.imports()

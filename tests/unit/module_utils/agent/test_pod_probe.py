@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the agent's pod will find on a node, read from trees."""
+"""What a pod of the agent depends on, read from directory trees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.agent.pod_probe
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 
 
-def test_a_tree_is_told(tmp_path: Path) -> None:
+def test_a_tree_is_read(tmp_path: Path) -> None:
     for name, text in {
         "etc/machine-id": "abc\n",
         "etc/os-release": 'NAME="openEuler"\nVERSION="22.03 (LTS-SP2)"\n',
@@ -41,6 +41,6 @@ def test_selinux_is_off_without_its_filesystem(enforce: str | None, mode: str) -
     assert selinux(enforce) == mode
 
 
-def test_a_distribution_that_does_not_say_is_unknown() -> None:
+def test_a_distribution_without_os_release_is_unknown() -> None:
     assert distribution(None) == {"name": "", "version": ""}
     assert distribution("NAME=Arch\n# VERSION\n") == {"name": "Arch", "version": ""}

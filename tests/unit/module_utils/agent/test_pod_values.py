@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pod's cgroups are found by its ids, under each version and driver, and every value is told."""
+"""A pod's cgroups are found by its ids, for each cgroup version and driver, and all values are reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def place(driver: str, root: str = "/") -> PodCgroups:
     return PodCgroups(UIDS["burstable"], CONTAINER, "containerd", Driver(driver), root, QosClass.BURSTABLE)
 
 
-def wanted(file: str, value: str, level: str = "container") -> dict[str, str]:
+def expected_value(file: str, value: str, level: str = "container") -> dict[str, str]:
     return {"feature": "Resources", "level": level, "controller": "cpu", "file": file, "value": value}
 
 
@@ -38,7 +38,7 @@ def test_values_of_pod_and_container_are_read(tmp_path: Path, mode: str, driver:
     file, value = WEIGHT[mode]
     tree.file(pod, file).write_text(f"{value}\n")
     before = tree.snapshot()
-    expected = [wanted(file, value, "pod"), wanted(file, value)]
+    expected = [expected_value(file, value, "pod"), expected_value(file, value)]
     of_pod, of_container = compare_cgroup_values(tree.host, place(driver), expected, ROOT)
     assert of_pod["verified"]
     assert of_pod["path"].endswith(f"/{pod}/{file}")
@@ -47,16 +47,18 @@ def test_values_of_pod_and_container_are_read(tmp_path: Path, mode: str, driver:
     assert tree.snapshot() == before
 
 
-def test_blanks_of_the_kernel_do_not_count(tmp_path: Path) -> None:
+def test_whitespace_of_the_kernel_does_not_count(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     tree.file(PODS["systemd"]["burstable"], "cpu.max").write_text("20000 100000\n")
-    (found,) = compare_cgroup_values(tree.host, place("systemd"), [wanted("cpu.max", "20000 100000", "pod")], ROOT)
-    assert found["verified"]
+    (value,) = compare_cgroup_values(
+        tree.host, place("systemd"), [expected_value("cpu.max", "20000 100000", "pod")], ROOT
+    )
+    assert value["verified"]
 
 
-def test_what_is_not_there_has_its_reason(tmp_path: Path) -> None:
+def test_missing_cgroups_and_files_are_reported(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
-    expected = [wanted("cpu.weight", "20"), wanted("cpu.qos_level", "-1", "pod")]
+    expected = [expected_value("cpu.weight", "20"), expected_value("cpu.qos_level", "-1", "pod")]
     container, level = compare_cgroup_values(tree.host, place("systemd"), expected, ROOT)
     assert (container["reason"], container["verified"]) == ("there is no such cgroup", False)
     assert (level["reason"], level["verified"]) == ("cannot be read: No such file or directory", False)
@@ -66,11 +68,13 @@ def test_a_link_in_the_tree_is_not_followed(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "cgroupfs")
     pod = tree.top / PODS["cgroupfs"]["burstable"]
     (pod / CONTAINER).symlink_to(tree.top)
-    (found,) = compare_cgroup_values(tree.host, place("cgroupfs"), [wanted("cpu.weight", "100")], ROOT)
-    assert found["reason"] == "a symlink stands where a cgroup should be"
+    (value,) = compare_cgroup_values(tree.host, place("cgroupfs"), [expected_value("cpu.weight", "100")], ROOT)
+    assert value["reason"] == "a symlink stands where a cgroup should be"
 
 
-def test_a_controller_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_controller_is_an_error(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     with pytest.raises(ColocationError, match="this node has no controller net_cls"):
-        compare_cgroup_values(tree.host, place("systemd"), [{**wanted("x", "1"), "controller": "net_cls"}], ROOT)
+        compare_cgroup_values(
+            tree.host, place("systemd"), [{**expected_value("x", "1"), "controller": "net_cls"}], ROOT
+        )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The agent's ConfigMap: ours goes in, theirs stays, the agent takes the result, and ours comes out again."""
+"""The agent's ConfigMap: managed values are merged and removed again, foreign ones remain, the result is valid."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ HIGH: ConfigPath = ("evictingConfig", "evictingCPUHighWatermark")
 LOW: ConfigPath = ("evictingConfig", "evictingCPULowWatermark")
 BURST: ConfigPath = ("cpuBurstConfig", "enable")
 
-# As an agent makes it, with something of somebody's that no agent knows.
-THEIRS = """{
+# A configuration of an agent, with keys that the agent does not know.
+FOREIGN = """{
     "globalConfig":{
         "cpuBurstConfig":{"enable":false},
         "evictingConfig":{"evictingCPUHighWatermark":80, "monitorInterval":10},
@@ -45,7 +45,7 @@ THEIRS = """{
 """
 
 
-def wanted(common: dict[ConfigPath, Any] | None = None, **pools: dict[ConfigPath, Any]) -> DesiredConfig:
+def desired(common: dict[ConfigPath, Any] | None = None, **pools: dict[ConfigPath, Any]) -> DesiredConfig:
     return DesiredConfig(common or {}, pools, frozenset())
 
 
@@ -53,9 +53,9 @@ def entry(pool: str, **sections: Any) -> dict[str, Any]:
     return {"selector": {"matchLabels": {POOL_LABEL: pool}}, **sections}
 
 
-def test_theirs_stays_with_its_order_and_what_nobody_knows() -> None:
-    text = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ()).text
-    before, after = json.loads(THEIRS), json.loads(text)
+def test_foreign_values_keep_their_order_and_unknown_keys() -> None:
+    text = merge_config(FOREIGN, desired({HIGH: 70}, a={BURST: True}), ()).text
+    before, after = json.loads(FOREIGN), json.loads(text)
     assert list(after) == ["globalConfig", "nodesConfig", "owner"]
     assert list(after["globalConfig"]) == list(before["globalConfig"])
     assert after["globalConfig"]["somethingNew"] == before["globalConfig"]["somethingNew"]
@@ -63,50 +63,50 @@ def test_theirs_stays_with_its_order_and_what_nobody_knows() -> None:
     assert after["nodesConfig"] == [before["nodesConfig"][0], entry("a", cpuBurstConfig={"enable": True})]
 
 
-def test_what_is_there_already_leaves_the_text_as_it_is() -> None:
-    assert merge_config(THEIRS, wanted({HIGH: 80}), ()).text == THEIRS
-    once = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
-    again = merge_config(once.text, wanted({HIGH: 70}, a={BURST: True}), once.kept)
-    assert (again.text, again.kept) == (once.text, once.kept)
+def test_existing_values_do_not_change_the_text() -> None:
+    assert merge_config(FOREIGN, desired({HIGH: 80}), ()).text == FOREIGN
+    once = merge_config(FOREIGN, desired({HIGH: 70}, a={BURST: True}), ())
+    again = merge_config(once.text, desired({HIGH: 70}, a={BURST: True}), once.preserved)
+    assert (again.text, again.preserved) == (once.text, once.preserved)
 
 
-def test_without_a_configuration_there_is_one_with_a_global_part() -> None:
-    """MergerCfg takes its defaults, and no nodesConfig, where globalConfig is missing."""
-    assert json.loads(merge_config(None, wanted(a={BURST: True}), ()).text) == {
+def test_a_new_configuration_has_a_global_part() -> None:
+    """MergerCfg uses its defaults, and ignores nodesConfig, if globalConfig is missing."""
+    assert json.loads(merge_config(None, desired(a={BURST: True}), ()).text) == {
         "globalConfig": {},
         "nodesConfig": [entry("a", cpuBurstConfig={"enable": True})],
     }
 
 
-def test_what_is_no_longer_wanted_is_as_it_was_before_us() -> None:
-    first = merge_config(THEIRS, wanted({HIGH: 70, LOW: 20}), ())
-    second = merge_config(first.text, wanted({LOW: 20}), first.kept)
+def test_values_that_are_no_longer_set_are_restored() -> None:
+    first = merge_config(FOREIGN, desired({HIGH: 70, LOW: 20}), ())
+    second = merge_config(first.text, desired({LOW: 20}), first.preserved)
     assert json.loads(second.text)["globalConfig"]["evictingConfig"] == {
         "evictingCPUHighWatermark": 80,
         "monitorInterval": 10,
         "evictingCPULowWatermark": 20,
     }
-    third = merge_config(second.text, wanted(), second.kept)
-    assert json.loads(third.text) == json.loads(THEIRS)
+    third = merge_config(second.text, desired(), second.preserved)
+    assert json.loads(third.text) == json.loads(FOREIGN)
 
 
-def test_what_they_changed_of_it_since_stays_and_is_told() -> None:
-    first = merge_config(THEIRS, wanted({HIGH: 70}), ())
+def test_foreign_changes_of_managed_values_remain_and_are_reported() -> None:
+    first = merge_config(FOREIGN, desired({HIGH: 70}), ())
     changed = first.text.replace("70", "75")
-    found = merge_config(changed, wanted(), first.kept)
-    assert json.loads(found.text)["globalConfig"]["evictingConfig"]["evictingCPUHighWatermark"] == 75
-    assert found.foreign == (
+    merged = merge_config(changed, desired(), first.preserved)
+    assert json.loads(merged.text)["globalConfig"]["evictingConfig"]["evictingCPUHighWatermark"] == 75
+    assert merged.foreign == (
         "globalConfig.evictingConfig.evictingCPUHighWatermark was 80, the collection made it 70, now it is 75",
     )
 
 
-def test_entries_keep_their_place_and_go_with_their_pool() -> None:
-    first = merge_config(THEIRS, wanted(a={BURST: True}, b={BURST: True}), ()).text
-    second = json.loads(merge_config(first, wanted(b={BURST: False}), ()).text)
-    assert [pool_of(each) for each in second["nodesConfig"]] == [None, "b"]
+def test_entries_keep_their_position_and_are_removed_with_their_pool() -> None:
+    first = merge_config(FOREIGN, desired(a={BURST: True}, b={BURST: True}), ()).text
+    second = json.loads(merge_config(first, desired(b={BURST: False}), ()).text)
+    assert [pool_of(item) for item in second["nodesConfig"]] == [None, "b"]
     assert second["nodesConfig"][1]["cpuBurstConfig"] == {"enable": False}
-    alive = DesiredConfig({}, {"c": {}}, frozenset({"a"}))
-    assert [pool_of(each) for each in json.loads(merge_config(first, alive, ()).text)["nodesConfig"]] == [
+    other_pool = DesiredConfig({}, {"c": {}}, frozenset({"a"}))
+    assert [pool_of(item) for item in json.loads(merge_config(first, other_pool, ()).text)["nodesConfig"]] == [
         None,
         "a",
         "c",
@@ -117,35 +117,35 @@ def test_entries_keep_their_place_and_go_with_their_pool() -> None:
     ("text", "message"),
     [
         ("{", "cannot be read: Expecting property name enclosed in double quotes: line 1 column 2"),
-        ('{"a": 1, "a": 2}', "cannot be read: the key 'a' stands twice"),
-        ("[]", "is no JSON object"),
-        ('{"globalConfig": 1}', "globalConfig is no object"),
-        ('{"nodesConfig": {"a": 1}}', "nodesConfig is no list"),
+        ('{"a": 1, "a": 2}', "cannot be read: duplicate key 'a'"),
+        ("[]", "is not a JSON object"),
+        ('{"globalConfig": 1}', "globalConfig is not an object"),
+        ('{"nodesConfig": {"a": 1}}', "nodesConfig is not a list"),
     ],
 )
-def test_a_text_that_no_agent_can_read_is_refused(text: str, message: str) -> None:
+def test_a_text_that_the_agent_cannot_read_is_refused(text: str, message: str) -> None:
     with pytest.raises(ClusterError) as refused:
-        merge_config(text, wanted({HIGH: 70}, a={}), ())
+        merge_config(text, desired({HIGH: 70}, a={}), ())
     assert message in str(refused.value)
     assert "Nothing was changed." in str(refused.value)
 
 
-def test_taken_out_again_it_is_their_text_byte_for_byte() -> None:
-    found = merge_config(THEIRS, wanted({HIGH: 70}, a={BURST: True}), ())
-    assert restore_config(found.text, THEIRS, found.text, found.kept) == (THEIRS, ())
-    fresh = merge_config(None, wanted({HIGH: 70}, a={BURST: True}), ())
-    assert restore_config(fresh.text, None, fresh.text, fresh.kept) == (None, ())
+def test_the_original_text_is_restored_byte_for_byte() -> None:
+    merged = merge_config(FOREIGN, desired({HIGH: 70}, a={BURST: True}), ())
+    assert restore_config(merged.text, FOREIGN, merged.text, merged.preserved) == (FOREIGN, ())
+    fresh = merge_config(None, desired({HIGH: 70}, a={BURST: True}), ())
+    assert restore_config(fresh.text, None, fresh.text, fresh.preserved) == (None, ())
 
 
-def test_taken_out_after_others_wrote_theirs_stays() -> None:
-    found = merge_config(THEIRS, wanted({HIGH: 70, LOW: 20}, a={BURST: True}), ())
-    document = {**json.loads(found.text), "added": True}
+def test_foreign_changes_remain_after_the_removal() -> None:
+    merged = merge_config(FOREIGN, desired({HIGH: 70, LOW: 20}, a={BURST: True}), ())
+    document = {**json.loads(merged.text), "added": True}
     document["globalConfig"]["evictingConfig"]["evictingCPULowWatermark"] = 25
-    text, foreign = restore_config(json.dumps(document), THEIRS, found.text, found.kept)
+    text, foreign = restore_config(json.dumps(document), FOREIGN, merged.text, merged.preserved)
     assert json.loads(text or "") == {
-        **json.loads(THEIRS),
+        **json.loads(FOREIGN),
         "globalConfig": {
-            **json.loads(THEIRS)["globalConfig"],
+            **json.loads(FOREIGN)["globalConfig"],
             "evictingConfig": {"evictingCPUHighWatermark": 80, "monitorInterval": 10, "evictingCPULowWatermark": 25},
         },
         "added": True,
@@ -155,10 +155,10 @@ def test_taken_out_after_others_wrote_theirs_stays() -> None:
     )
 
 
-def test_what_was_only_ours_leaves_nothing_when_others_only_reformatted_it() -> None:
-    found = merge_config(None, wanted({HIGH: 70}, a={BURST: True}), ())
-    text = json.dumps(json.loads(found.text))
-    assert restore_config(text, None, found.text, found.kept) == (None, ())
+def test_a_reformatted_managed_configuration_is_removed_completely() -> None:
+    merged = merge_config(None, desired({HIGH: 70}, a={BURST: True}), ())
+    text = json.dumps(json.loads(merged.text))
+    assert restore_config(text, None, merged.text, merged.preserved) == (None, ())
 
 
 VALUES = st.dictionaries(st.sampled_from([HIGH, LOW, BURST]), st.integers(1, 9), max_size=3)
@@ -182,43 +182,43 @@ DOCUMENTS = st.fixed_dictionaries(
 
 @given(DOCUMENTS, VALUES, VALUES)
 @settings(deadline=None)
-def test_whatever_was_there_comes_back_value_by_value(
+def test_all_previous_values_are_restored(
     document: dict[str, Any], first: dict[ConfigPath, Any], second: dict[ConfigPath, Any]
 ) -> None:
     original = json.dumps(document)
-    once = merge_config(original, wanted(first, a=first), ())
-    twice = merge_config(once.text, wanted(second, b=second), once.kept)
+    once = merge_config(original, desired(first, a=first), ())
+    twice = merge_config(once.text, desired(second, b=second), once.preserved)
     reformatted = json.dumps(json.loads(twice.text))
-    text, foreign = restore_config(reformatted, original, twice.text, twice.kept)
+    text, foreign = restore_config(reformatted, original, twice.text, twice.preserved)
     assert json.loads(text or "{}") == document
     assert foreign == ()
 
 
 def test_absent_is_not_null() -> None:
-    found = merge_config(
-        '{"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": null}}}', wanted({HIGH: 70}), ()
+    merged = merge_config(
+        '{"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": null}}}', desired({HIGH: 70}), ()
     )
-    assert found.kept[0].before is None
-    assert merge_config("{}", wanted({HIGH: 70}), ()).kept[0].before is UNSET
+    assert merged.preserved[0].before is None
+    assert merge_config("{}", desired({HIGH: 70}), ()).preserved[0].before is UNSET
     assert repr(UNSET) == "unset"
 
 
 @pytest.mark.parametrize("text", [None, "", " "])
-def test_nothing_is_an_empty_document(text: str | None) -> None:
+def test_an_empty_text_is_an_empty_document(text: str | None) -> None:
     assert parse_config(text) == {}
 
 
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ({"globalConfig": []}, "globalConfig is no object"),
-        ({"nodesConfig": {}}, "nodesConfig is no list"),
-        ({"nodesConfig": [1]}, "nodesConfig[0] is no object"),
-        ({"nodesConfig": [{"selector": "x"}]}, "nodesConfig[0].selector is no object"),
-        ({"globalConfig": {"evictingConfig": 1}}, "globalConfig.evictingConfig is no object"),
+        ({"globalConfig": []}, "globalConfig is not an object"),
+        ({"nodesConfig": {}}, "nodesConfig is not a list"),
+        ({"nodesConfig": [1]}, "nodesConfig[0] is not an object"),
+        ({"nodesConfig": [{"selector": "x"}]}, "nodesConfig[0].selector is not an object"),
+        ({"globalConfig": {"evictingConfig": 1}}, "globalConfig.evictingConfig is not an object"),
         (
             {"globalConfig": {"evictingConfig": {"evictingCPUHighWatermark": "80"}}},
-            "globalConfig.evictingConfig.evictingCPUHighWatermark: '80' is no whole number",
+            "globalConfig.evictingConfig.evictingCPUHighWatermark: '80' is not a whole number",
         ),
         (
             {"globalConfig": {"cpuBurstConfig": {"enable": 1}}},
@@ -249,12 +249,12 @@ def test_nothing_is_an_empty_document(text: str | None) -> None:
         ),
     ],
 )
-def test_what_the_agent_does_not_take_is_named(document: dict[str, Any], message: str) -> None:
+def test_values_that_the_agent_refuses_are_named(document: dict[str, Any], message: str) -> None:
     assert message in find_problems(document)
 
 
-def test_what_the_agent_makes_itself_is_taken() -> None:
-    assert find_problems(json.loads(THEIRS)) == ()
+def test_a_configuration_of_the_agent_is_valid() -> None:
+    assert find_problems(json.loads(FOREIGN)) == ()
     assert find_problems({}) == ()
     equal = {"offlineLowBandwidthPercent": 40, "offlineHighBandwidthPercent": 40}
     assert find_problems({"globalConfig": {"networkQosConfig": equal}}) == ()
@@ -278,8 +278,8 @@ def test_selectors_match_as_the_api_says(selector: dict[str, Any], hit: bool) ->
     assert selector_matches(selector, {"zone": "b"}) is hit
 
 
-def test_their_entry_for_a_node_of_ours_is_seen() -> None:
-    document = json.loads(THEIRS)
+def test_a_foreign_entry_for_a_node_of_a_pool_is_detected() -> None:
+    document = json.loads(FOREIGN)
     document["nodesConfig"].append(entry("a"))
     nodes = {"n1": {"zone": "a", POOL_LABEL: "a"}, "n2": {"zone": "b", POOL_LABEL: "a"}}
     assert shadowed_nodes(document, [False, True], nodes) == ("nodesConfig[0] matches n2",)

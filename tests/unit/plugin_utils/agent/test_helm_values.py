@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values for upstream's chart, only where it will do; rubik's configuration, only where rubik will."""
+"""Values for upstream's chart, and rubik's configuration, only for hosts that they support."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from ansible_collections.volcano.colocation.tests.support.clusters.agent_cluster
     pools,
 )
 
-SHOWN = {"hidden_driver": ""}
-"""The recorded nodes have a comment behind their driver, which the agent stumbles over."""
+DETECTED = {"hidden_driver": ""}
+"""The recorded nodes have a comment after their driver, so that the agent does not detect it."""
 
 
-def values(*hosts: AgentHost, **given: Any) -> HelmValues:
-    chosen = options(**given)
+def values(*hosts: AgentHost, **variables: Any) -> HelmValues:
+    chosen = options(**variables)
     return render_helm_values(pools(hosts, chosen), hosts, chosen)
 
 
-def test_one_pool_is_what_the_chart_can_say() -> None:
-    found = values(host("n1", **SHOWN), host("n2", **SHOWN))
-    assert found.reason == ""
-    document = yaml.safe_load(found.values)
+def test_values_for_one_pool() -> None:
+    result = values(host("n1", **DETECTED), host("n2", **DETECTED))
+    assert result.reason == ""
+    document = yaml.safe_load(result.values)
     assert document["basic"] == {
         "image_registry": "docker.io",
         "agent_image_name": "volcanosh/vc-agent",
@@ -50,33 +50,33 @@ def test_one_pool_is_what_the_chart_can_say() -> None:
     assert "seLinuxOptions" not in custom["agent_sc"]
 
 
-def test_values_carry_root_selinux_digest_and_the_agents_own_tag() -> None:
+def test_values_have_root_selinux_digest_and_the_agents_own_tag() -> None:
     kind = host("n1", "hosts/v2-kind-node.facts.json", selinux="enforcing", hidden_driver="")
-    found = yaml.safe_load(values(kind, image="reg:5000/x/vc-agent:v1.15.0@sha256:ab", resources={}).values)
-    assert found["basic"]["agent_image_tag_version"] == "v1.15.0@sha256:ab"
-    assert (found["basic"]["image_registry"], found["basic"]["agent_image_name"]) == ("reg:5000", "x/vc-agent")
-    assert found["custom"]["agent_kube_cgroup_root"] == "kubelet"
-    assert found["custom"]["agent_sc"]["seLinuxOptions"] == {"type": "spc_t"}
-    assert "agent_resources" not in found["custom"]
+    chart = yaml.safe_load(values(kind, image="reg:5000/x/vc-agent:v1.15.0@sha256:ab", resources={}).values)
+    assert chart["basic"]["agent_image_tag_version"] == "v1.15.0@sha256:ab"
+    assert (chart["basic"]["image_registry"], chart["basic"]["agent_image_name"]) == ("reg:5000", "x/vc-agent")
+    assert chart["custom"]["agent_kube_cgroup_root"] == "kubelet"
+    assert chart["custom"]["agent_sc"]["seLinuxOptions"] == {"type": "spc_t"}
+    assert "agent_resources" not in chart["custom"]
 
 
 @pytest.mark.parametrize(
     ("different", "reason"),
     [
-        ({"hidden_driver": "config.yaml:3: quotes"}, "n1: the chart cannot tell the driver, and the agent would guess"),
+        ({"hidden_driver": "config.yaml:3: quotes"}, "n1: the chart cannot set the driver, and the agent would"),
         ({"paths": {"/opt/cni/bin": "missing"}}, "n1: the chart's pod does not start without /opt/cni/bin"),
-        ({"kubelet_root_dir": "/data"}, "n1: the chart mounts /var/lib/kubelet, and kubelet's folder is /data"),
+        ({"kubelet_root_dir": "/data"}, "n1: the chart mounts /var/lib/kubelet, and kubelet's directory is /data"),
     ],
 )
-def test_where_the_chart_will_not_do(different: dict[str, Any], reason: str) -> None:
-    found = values(host("n1", **{**SHOWN, **different}))
-    assert found.values == ""
-    assert found.reason.startswith(reason)
+def test_reasons_why_the_chart_cannot_be_used(different: dict[str, Any], reason: str) -> None:
+    result = values(host("n1", **{**DETECTED, **different}))
+    assert result.values == ""
+    assert result.reason.startswith(reason)
 
 
 def test_two_kinds_of_nodes_need_two_daemon_sets() -> None:
     assert (
-        values(host("n1", **SHOWN), host("n2", V1, **SHOWN)).reason
+        values(host("n1", **DETECTED), host("n2", V1, **DETECTED)).reason
         == "the chart has one DaemonSet, and these hosts need 2"
     )
 
@@ -91,14 +91,14 @@ def test_an_older_chart_has_no_root() -> None:
     )
 
 
-def test_a_driver_that_agents_do_not_find_is_told_by_the_findings() -> None:
-    told = "/var/lib/kubelet/config.yaml:11: cgroupDriver with quotes or a comment"
-    assert host("n1").hidden_driver == told
+def test_a_driver_that_agents_do_not_detect_is_read_from_the_findings() -> None:
+    evidence = "/var/lib/kubelet/config.yaml:11: cgroupDriver with quotes or a comment"
+    assert host("n1").hidden_driver == evidence
     assert host("n1", "hosts/kubeadm.facts.json").hidden_driver == ""
-    assert values(host("n1")).reason.endswith(f"would guess wrong ({told})")
+    assert values(host("n1")).reason.endswith(f"would detect a wrong one ({evidence})")
 
 
-def test_rubik_is_told_the_driver_that_kubelet_has() -> None:
+def test_rubik_is_configured_with_kubelets_driver() -> None:
     document = json.loads(render_rubik_config([host("n1", OPEN_EULER)], ["preemption", "quotaTurbo"]))
     assert document["agent"]["cgroupDriver"] == "systemd"
     assert document["agent"]["enabledFeatures"] == ["preemption", "quotaTurbo"]
@@ -111,17 +111,17 @@ def test_rubik_is_told_the_driver_that_kubelet_has() -> None:
 @pytest.mark.parametrize(
     ("hosts", "message"),
     [
-        ([host("n1", V1), host("n2")], "n2: cgroup v2. Nothing was changed. rubik knows the files of cgroup v1 only."),
-        ([host("n1", V1, driver=None)], "n1: the cgroup version or kubelet's driver is not known."),
+        ([host("n1", V1), host("n2")], "n2: cgroup v2. Nothing was changed. rubik supports only cgroup v1."),
+        ([host("n1", V1, driver=None)], "n1: the cgroup version or kubelet's driver is unknown."),
         (
             [host("n1", V1), host("n2", V1, driver=Driver.CGROUPFS)],
-            "rubik has one configuration for all nodes of its DaemonSet, and the hosts have the drivers"
+            "rubik has one configuration for all nodes of its DaemonSet, and the hosts use the drivers"
             " cgroupfs (as n2), systemd (as n1).",
         ),
     ],
     ids=["v2", "unknown", "two drivers"],
 )
-def test_where_rubik_will_not_do(hosts: list[AgentHost], message: str) -> None:
+def test_reasons_why_rubik_cannot_be_used(hosts: list[AgentHost], message: str) -> None:
     with pytest.raises(ClusterError) as refused:
         render_rubik_config(hosts, ["preemption"])
     assert str(refused.value).startswith(message)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked of an API server for the agent, and what is said when it does not answer as hoped.
+"""Requests to the API server for the agent, and error messages when it refuses one.
 
-What a real server says is for tests on the lab's cluster.
+Tests on the lab's cluster use a real API server.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ NODE: dict[str, Any] = {
 SET = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d", "namespace": SPACE}}
 
 
-def cluster(*found: Mapping[str, Any], dry_run: bool = False, **different: Any) -> tuple[AgentCluster, Server]:
+def cluster(*objects: Mapping[str, Any], dry_run: bool = False, **different: Any) -> tuple[AgentCluster, Server]:
     server = Server(**different)
-    server.add(*found)
+    server.add(*objects)
     return AgentCluster(server.client(dry_run=dry_run), SPACE), server
 
 
@@ -70,62 +70,62 @@ def named(kind: str, name: str, api_version: str = "v1", space: str | None = SPA
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
-def test_all_that_a_plan_needs_is_read() -> None:
+def test_the_state_that_a_plan_needs_is_read() -> None:
     journal = render_journal(AgentJournal(labels={"n1": {"a": None}}), SPACE)
     role = named("Role", "volcano-colocation-agent", "rbac.authorization.k8s.io/v1")
-    seen = cluster(NODE, SET, journal, role)[0].read_state()
-    (node,) = seen.nodes
+    state = cluster(NODE, SET, journal, role)[0].read_state()
+    (node,) = state.nodes
     assert (node.name, node.identity.boot_id, node.labels) == ("n1", "b", {"zone": "a"})
     assert node.version
     assert node.reported == {"kubernetes.io/batch-cpu": "800"}
     assert node.listed == {"kubernetes.io/batch-cpu": "800", "kubernetes.io/batch-memory": "7"}
-    assert set(seen.objects) == {Ref.of(SET), Ref.of(role)}
-    assert seen.daemon_sets[0]["apiVersion"] == "apps/v1"
-    assert seen.journal == AgentJournal(labels={"n1": {"a": None}})
-    assert (seen.namespace, seen.config_map, seen.configurations) == (False, None, None)
+    assert set(state.objects) == {Ref.of(SET), Ref.of(role)}
+    assert state.daemon_sets[0]["apiVersion"] == "apps/v1"
+    assert state.journal == AgentJournal(labels={"n1": {"a": None}})
+    assert (state.namespace, state.config_map, state.configurations) == (False, None, None)
 
 
-def test_what_is_in_the_capacity_only_is_none_that_a_pod_can_have() -> None:
+def test_resources_only_in_the_capacity_are_not_allocatable() -> None:
     status = {**NODE["status"], "allocatable": {"cpu": "2"}}
     (node,) = cluster({**NODE, "status": status})[0].nodes()
     assert node.reported == {}
     assert set(node.listed) == {"kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"}
 
 
-def test_a_taint_goes_though_kubelet_writes_its_status_meanwhile() -> None:
+def test_a_taint_is_removed_although_kubelet_updates_the_status_in_between() -> None:
     taints = [{"key": EVICTING_TAINT, "effect": "NoSchedule"}, *NODE["spec"]["taints"]]
     tainted = {**NODE, "metadata": {**NODE["metadata"], "labels": {POOL_LABEL: "a"}}, "spec": {"taints": taints}}
-    found, server = cluster(tainted)
-    (step, *_status) = plan_uninstall(found.read_state(), SPACE, LabelPermission.GIVEN).steps
+    agents, server = cluster(tainted)
+    (step, *_status) = plan_uninstall(agents.read_state(), SPACE, LabelPermission.GRANTED).steps
     server.add({**tainted, "status": {**NODE["status"], "images": []}})
-    found.apply([step])
+    agents.apply([step])
     node = server.get("Node", "n1") or {}
     assert (node["spec"], node["metadata"]["labels"]) == (NODE["spec"], {})
-    server.add({**tainted, "spec": {"taints": [*taints, {"key": "theirs", "effect": "NoExecute"}]}})
+    server.add({**tainted, "spec": {"taints": [*taints, {"key": "foreign", "effect": "NoExecute"}]}})
     with pytest.raises(ClusterError, match="another client changed it after it was read"):
-        found.apply([step])
+        agents.apply([step])
     server.refuses["get nodes n1"] = 403
     with pytest.raises(ClusterError, match="another client changed it after it was read"):
-        found.apply([step])
+        agents.apply([step])
 
 
-def test_a_run_beside_another_does_not_overwrite_its_journal() -> None:
+def test_a_simultaneous_run_does_not_overwrite_the_journal_of_another() -> None:
     journal = render_journal(AgentJournal(labels={"n1": {COLOCATION_LABEL: "false"}}), SPACE)
-    found, server = cluster(NODE, journal)
-    seen = found.read_state()
+    agents, server = cluster(NODE, journal)
+    state = agents.read_state()
     other = render_journal(AgentJournal(labels={"n2": {COLOCATION_LABEL: None}}), SPACE)
     server.add(other)
     made = make_pools((host("n1"),), options().pools, options().features, options().release)
-    labels = plan_labels(seen, {"n1": made[0].name}, made, LabelPermission.GIVEN, SPACE)
-    for plan in (labels, plan_install(options(), made, {"n1": "n1"}, seen, LabelPermission.GIVEN)):
-        step = next((each for each in plan.steps if each.ref == Ref.of(journal)), None)
+    labels = plan_labels(state, {"n1": made[0].name}, made, LabelPermission.GRANTED, SPACE)
+    for plan in (labels, plan_install(options(), made, {"n1": "n1"}, state, LabelPermission.GRANTED)):
+        step = next((item for item in plan.steps if item.ref == Ref.of(journal)), None)
         assert step is not None
         with pytest.raises(ClusterError, match="another client changed it after it was read"):
-            found.apply([step])
+            agents.apply([step])
     assert server.get("ConfigMap", journal["metadata"]["name"], SPACE)["data"] == other["data"]  # type: ignore[index]
 
 
-def test_a_crd_without_objects_is_there() -> None:
+def test_a_crd_without_objects_is_recognized() -> None:
     assert cluster(apis=("config.volcano.sh/v1alpha1",))[0].read_state().configurations == ()
 
 
@@ -159,7 +159,7 @@ STEPS = (
 )
 
 
-def test_each_step_is_sent_in_its_way() -> None:
+def test_each_step_is_sent_with_its_verb() -> None:
     agent, server = cluster(NODE, CONFIG, SET)
     agent.apply(STEPS)
     assert server.writes == [
@@ -173,7 +173,7 @@ def test_each_step_is_sent_in_its_way() -> None:
 
 
 class Sent(MemoryClient):
-    """Keeps what is sent."""
+    """Records requests."""
 
     def __init__(self, server: Server, *, dry_run: bool = False) -> None:
         super().__init__(server, CONTEXT, dry_run=dry_run)
@@ -200,22 +200,22 @@ def test_agents_are_deleted_with_their_pods_and_a_status_by_its_subresource() ->
     assert client.sent[-2:] == [("DaemonSet", "Foreground"), ("Node", "status")]
 
 
-def test_a_dry_run_leaves_out_what_needs_a_namespace_that_is_not_there() -> None:
+def test_a_dry_run_omits_changes_in_a_namespace_that_does_not_exist() -> None:
     client = Sent(cluster(NODE)[1], dry_run=True)
     AgentCluster(client, SPACE).apply(STEPS)
     assert [kind for kind, _what in client.sent] == ["Namespace", "Node", "Node"]
 
 
-def test_so_does_one_whose_namespace_an_earlier_dry_run_would_have_made() -> None:
+def test_a_dry_run_omits_changes_in_a_namespace_of_an_earlier_dry_run() -> None:
     client = Sent(cluster(NODE)[1], dry_run=True)
     AgentCluster(client, SPACE).apply(STEPS[1:])
     assert [kind for kind, _what in client.sent] == ["Node", "Node"]
-    there = Sent(cluster(NODE, CONFIG, SET, named("Namespace", SPACE, space=None))[1], dry_run=True)
-    AgentCluster(there, SPACE).apply(STEPS[1:])
-    assert len(there.sent) == len(STEPS) - 1
+    existing = Sent(cluster(NODE, CONFIG, SET, named("Namespace", SPACE, space=None))[1], dry_run=True)
+    AgentCluster(existing, SPACE).apply(STEPS[1:])
+    assert len(existing.sent) == len(STEPS) - 1
 
 
-def test_a_step_that_fails_says_what_was_done_before() -> None:
+def test_a_failed_step_reports_the_steps_before_it() -> None:
     agent, _server = cluster(NODE, CONFIG, SET, refuses={f"patch configmaps c in {SPACE}": 403})
     with pytest.raises(ClusterError) as refused:
         agent.apply(STEPS)
@@ -229,8 +229,8 @@ def test_a_step_that_fails_says_what_was_done_before() -> None:
         agent.apply(STEPS)
 
 
-def test_what_the_steps_take() -> None:
-    assert [str(each) for each in plan_permissions(STEPS)] == [
+def test_permissions_of_the_steps() -> None:
+    assert [str(permission) for permission in plan_permissions(STEPS)] == [
         f"get daemonsets.apps d in {SPACE}",
         "create namespaces",
         "patch nodes n1",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is made for a pool: what upstream's chart cannot say is in it, and every API server since 1.25 takes it."""
+"""Objects of a pool: they have the settings that upstream's chart lacks, and are valid for Kubernetes since 1.25."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def made(recorded: str | None = None, chosen: dict[str, Any] | None = None, **di
     return render_daemon_set(pools([one], with_options)[0], with_options)
 
 
-def pod(found: dict[str, Any]) -> dict[str, Any]:
-    spec: dict[str, Any] = found["spec"]["template"]["spec"]
+def pod(daemon_set: dict[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = daemon_set["spec"]["template"]["spec"]
     return spec
 
 
-def environment(found: dict[str, Any]) -> dict[str, Any]:
-    return {each["name"]: each.get("value") for each in pod(found)["containers"][0]["env"]}
+def environment(daemon_set: dict[str, Any]) -> dict[str, Any]:
+    return {variable["name"]: variable.get("value") for variable in pod(daemon_set)["containers"][0]["env"]}
 
 
 OPEN_EULER_NODE = {
@@ -74,14 +74,14 @@ OBJECTS = [
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_every_version_takes_every_object(version: str) -> None:
-    for each in OBJECTS:
-        assert kubernetes_validate.validate(with_last_applied(each, LAST_APPLIED), version, strict=True).startswith(
+def test_every_object_is_valid_for_every_version(version: str) -> None:
+    for manifest in OBJECTS:
+        assert kubernetes_validate.validate(with_last_applied(manifest, LAST_APPLIED), version, strict=True).startswith(
             version
         )
 
 
-def test_the_validator_sees_a_wrong_field() -> None:
+def test_the_validator_detects_a_wrong_field() -> None:
     wrong = made()
     pod(wrong)["hostNetworks"] = True
     with pytest.raises(kubernetes_validate.ValidationError):
@@ -97,23 +97,23 @@ def test_the_validator_sees_a_wrong_field() -> None:
         ("kind", "systemd", "kubelet"),
     ],
 )
-def test_driver_and_cgroup_root_are_told(name: str, driver: str, root: str | None) -> None:
-    found = DAEMON_SETS[name]
-    assert environment(found)["CGROUP_DRIVER"] == driver
-    flags = [each for each in pod(found)["containers"][0]["args"] if each.startswith("--kube-cgroup-root")]
+def test_driver_and_cgroup_root_are_set(name: str, driver: str, root: str | None) -> None:
+    daemon_set = DAEMON_SETS[name]
+    assert environment(daemon_set)["CGROUP_DRIVER"] == driver
+    flags = [flag for flag in pod(daemon_set)["containers"][0]["args"] if flag.startswith("--kube-cgroup-root")]
     assert flags == ([f"--kube-cgroup-root={root}"] if root else [])
 
 
-def test_it_runs_on_its_pool_whatever_taints_are_there() -> None:
-    found = DAEMON_SETS["v2"]
-    chosen = pod(found)["nodeSelector"][POOL_LABEL]
-    assert found["metadata"]["name"] == f"volcano-agent-{chosen}"
-    assert found["spec"]["selector"]["matchLabels"][POOL_LABEL] == chosen
-    assert pod(found)["tolerations"] == [{"operator": "Exists"}]
+def test_it_runs_on_its_pool_regardless_of_taints() -> None:
+    daemon_set = DAEMON_SETS["v2"]
+    chosen = pod(daemon_set)["nodeSelector"][POOL_LABEL]
+    assert daemon_set["metadata"]["name"] == f"volcano-agent-{chosen}"
+    assert daemon_set["spec"]["selector"]["matchLabels"][POOL_LABEL] == chosen
+    assert pod(daemon_set)["tolerations"] == [{"operator": "Exists"}]
     assert "tolerations" not in pod(DAEMON_SETS["v1"])
 
 
-def test_upstreams_selector_does_not_take_our_pods() -> None:
+def test_upstreams_selector_does_not_match_managed_pods() -> None:
     assert "name" not in DAEMON_SETS["v2"]["spec"]["template"]["metadata"]["labels"]
 
 
@@ -128,8 +128,8 @@ def test_flags_are_one_word_each() -> None:
     ]
 
 
-def mounts(found: dict[str, Any]) -> set[str]:
-    return {each["hostPath"]["path"] for each in pod(found)["volumes"]}
+def mounts(daemon_set: dict[str, Any]) -> set[str]:
+    return {volume["hostPath"]["path"] for volume in pod(daemon_set)["volumes"]}
 
 
 def test_paths_of_the_network_are_mounted_for_it_only() -> None:
@@ -143,33 +143,33 @@ def test_paths_of_the_network_are_mounted_for_it_only() -> None:
 @pytest.mark.parametrize("name", DAEMON_SETS)
 def test_every_mount_has_its_volume_and_every_volume_a_mount(name: str) -> None:
     spec = pod(DAEMON_SETS[name])
-    mounted = {each["name"] for part in spec["containers"] + spec["initContainers"] for each in part["volumeMounts"]}
-    assert mounted == {each["name"] for each in spec["volumes"]}
+    mounted = {mount["name"] for part in spec["containers"] + spec["initContainers"] for mount in part["volumeMounts"]}
+    assert mounted == {volume["name"] for volume in spec["volumes"]}
 
 
-def test_kubelets_folder_is_that_of_the_node() -> None:
-    found = made("hosts/v2-kind-node.facts.json", kubelet_root_dir="/var/lib/k0s/kubelet")
-    assert "/var/lib/k0s/kubelet" in mounts(found)
-    assert environment(found)["KUBELET_ROOT_DIR"] == "/var/lib/k0s/kubelet"
+def test_kubelets_directory_is_that_of_the_node() -> None:
+    daemon_set = made("hosts/v2-kind-node.facts.json", kubelet_root_dir="/var/lib/k0s/kubelet")
+    assert "/var/lib/k0s/kubelet" in mounts(daemon_set)
+    assert environment(daemon_set)["KUBELET_ROOT_DIR"] == "/var/lib/k0s/kubelet"
 
 
-def test_selinux_confines_it_only_where_it_enforces_nothing() -> None:
+def test_the_selinux_type_is_set_only_if_selinux_is_enforcing() -> None:
     assert pod(DAEMON_SETS["openeuler"])["securityContext"]["seLinuxOptions"] == {"type": "spc_t"}
     assert "seLinuxOptions" not in pod(DAEMON_SETS["v2"])["securityContext"]
     assert "seLinuxOptions" not in pod(made(selinux="permissive"))["securityContext"]
 
 
 def test_the_agent_may_not_read_secrets() -> None:
-    rules = [rule for each in render_access("x") for rule in each.get("rules", ())]
+    rules = [rule for manifest in render_access("x") for rule in manifest.get("rules", ())]
     assert rules
     assert "secrets" not in {name for rule in rules for name in rule["resources"]}
 
 
 def test_ratios_become_a_colocation_configuration() -> None:
     memory = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {"app": "x"}}, "low_ratio": 50}
-    found = render_colocation_configuration(options(memory_qos=[memory]).memory_qos[0])
-    assert (found["apiVersion"], found["kind"]) == ("config.volcano.sh/v1alpha1", "ColocationConfiguration")
-    assert found["spec"] == {
+    manifest = render_colocation_configuration(options(memory_qos=[memory]).memory_qos[0])
+    assert (manifest["apiVersion"], manifest["kind"]) == ("config.volcano.sh/v1alpha1", "ColocationConfiguration")
+    assert manifest["spec"] == {
         "selector": {"matchLabels": {"app": "x"}},
         "memoryQos": {"highRatio": 100, "lowRatio": 50, "minRatio": 0},
     }

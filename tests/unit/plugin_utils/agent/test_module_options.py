@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options that no agent can have are refused by the name of their variable, before any cluster is asked."""
+"""Options that an agent cannot have are refused with the name of their variable, before the API server is used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MEMORY = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("variables", "message"),
     [
         (
             {"watermarks": {"cpu_high": 30, "cpu_low": 80}},
@@ -34,31 +34,32 @@ MEMORY = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {
         ({"network": {"check_interval": 0}}, "colocation_agent_network: check_interval: 0 is less than 1"),
         ({"oversubscription_ratio": 0}, "colocation_agent_oversubscription_ratio: 0 is not from 1 to 100"),
         ({"port": 80}, "colocation_agent_port: 80 is not from 1024 to 65535"),
-        ({"image": ""}, "colocation_agent_image: there is no agent without an image"),
+        ({"image": ""}, "colocation_agent_image: it is empty, and the agent needs an image"),
         (
             {"memory_qos": [{**MEMORY, "min_ratio": 101}]},
             "colocation_agent_memory_qos, offline: min_ratio: 101 is not from 0 to 100",
         ),
-        ({"memory_qos": [MEMORY, MEMORY]}, "colocation_agent_memory_qos: batch/offline stands there twice"),
+        ({"memory_qos": [MEMORY, MEMORY]}, "colocation_agent_memory_qos: batch/offline is listed twice"),
         (
             {"pools": [{"name": "a", "nodes": ["n1"]}, {"name": "b", "nodes": ["n1", "n2"]}]},
-            "colocation_agent_pools: two pools claim one node: n1 (a and b); leave each host in one of them",
+            "colocation_agent_pools: hosts are in two pools: n1 (a and b); keep each host in only one of them",
         ),
         (
             {"pools": [{"name": "a", "nodes": ["batch"]}, {"name": "b", "nodes": ["n3"]}]},
-            "colocation_agent_pools: two pools claim one node: n3 (a and b); leave each host in one of them",
+            "colocation_agent_pools: hosts are in two pools: n3 (a and b); keep each host in only one of them",
         ),
         (
             {"pools": [{"name": "a", "nodes": ["n9"]}]},
-            "colocation_agent_pools: a: the inventory has no host and no group 'n9'",
+            "colocation_agent_pools: a: the inventory has no host or group 'n9'",
         ),
         (
             {"pools": [{"name": "a", "nodes": []}, {"name": "a", "nodes": []}]},
-            "colocation_agent_pools: two pools are called a",
+            "colocation_agent_pools: two pools have the name a",
         ),
         (
             {"pools": [{"name": "Batch", "nodes": []}]},
-            "colocation_agent_pools: 'Batch' is no name: 1 to 20 of a-z, 0-9 and - inside",
+            "colocation_agent_pools: 'Batch' is not a valid name: use 1 to 20 characters of a-z, 0-9 and -, with no -"
+            " at the ends",
         ),
         (
             {"pools": [{"name": "a", "nodes": ["n1"], "watermarks": {"cpu_high": 0}}]},
@@ -67,33 +68,35 @@ MEMORY = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_cannot_be_is_refused(given: dict[str, Any], message: str) -> None:
+def test_options_that_are_not_possible_are_refused(variables: dict[str, Any], message: str) -> None:
     with pytest.raises(ProfileError) as refused:
-        options(**given)
+        options(**variables)
     assert str(refused.value) == message
 
 
-def test_an_unknown_feature_is_refused_with_those_that_there_are() -> None:
-    given = {**arguments(), "features": ["Eviction", "Teleport"]}
-    with pytest.raises(ProfileError, match=r"no agent has Teleport; it has OverSubscription, Eviction, .*NetworkQoS$"):
-        parse_deploy_options(given, {"all": ["n1"]})
+def test_an_unknown_feature_is_refused_with_the_known_ones() -> None:
+    all_options = {**arguments(), "features": ["Eviction", "Teleport"]}
+    with pytest.raises(
+        ProfileError, match=r"unknown features: Teleport; allowed are OverSubscription, Eviction, .*NetworkQoS$"
+    ):
+        parse_deploy_options(all_options, {"all": ["n1"]})
 
 
-def test_features_come_in_the_order_of_the_agent() -> None:
+def test_features_have_the_order_of_the_agent() -> None:
     assert options(features=["Resources", "OverSubscription"]).features == (Feature.OVERSUBSCRIPTION, Feature.RESOURCES)
 
 
-def test_a_group_is_its_hosts_each_once() -> None:
+def test_a_group_is_replaced_by_its_hosts_without_duplicates() -> None:
     assert options(pools=[{"name": "a", "nodes": ["batch", "n2"]}]).pools[0].hosts == ("n2", "n3")
 
 
 def test_settings_become_the_agents_own_keys() -> None:
-    given = options(
+    variables = options(
         watermarks={"cpu_high": 70, "cpu_low": 20},
         oversubscription={"types": ["cpu", "memory"]},
         throttling={"jitter_limit": 0},
     )
-    assert given.common == {
+    assert variables.common == {
         ("evictingConfig", "evictingCPUHighWatermark"): 70,
         ("evictingConfig", "evictingCPULowWatermark"): 20,
         ("cpuThrottlingConfig", "cpuJitterLimitPercent"): 0,
@@ -111,25 +114,21 @@ def test_settings_become_the_agents_own_keys() -> None:
         ("vc-agent:v1.14.0", "v1.11.0-network-topology-preview.3", (1, 11)),
     ],
 )
-def test_the_release_is_that_of_the_tag_or_the_one_that_is_said(
-    image: str, version: str, release: tuple[int, int]
-) -> None:
+def test_the_release_is_that_of_the_variable_or_of_the_tag(image: str, version: str, release: tuple[int, int]) -> None:
     assert parse_release(image, version) == release
 
 
 @pytest.mark.parametrize("image", ["vc-agent", "registry:5000/vc-agent", "vc-agent:latest", "vc-agent@sha256:1.14"])
-def test_an_image_that_does_not_tell_its_release_is_refused(image: str) -> None:
-    with pytest.raises(
-        ProfileError, match=r"does not tell which release it is.*colocation_agent_version, such as v1\.14\.0"
-    ):
+def test_an_image_without_a_release_is_refused(image: str) -> None:
+    with pytest.raises(ProfileError, match=r"does not contain a release.*colocation_agent_version, such as v1\.14\.0"):
         parse_release(image, "")
 
 
 def test_a_release_without_an_agent_is_refused() -> None:
-    with pytest.raises(ProfileError, match=r"Volcano 1\.10 has no agent; the first that has is 1\.11"):
+    with pytest.raises(ProfileError, match=r"Volcano 1\.10 has no agent; the first release with an agent is 1\.11"):
         parse_release("vc-agent:v1.10.0", "")
 
 
-def test_a_version_that_is_none_is_refused() -> None:
-    with pytest.raises(ProfileError, match=r"^colocation_agent_version: 'new' is no version"):
+def test_an_invalid_version_is_refused() -> None:
+    with pytest.raises(ProfileError, match=r"^colocation_agent_version: 'new' is not a version"):
         parse_release("vc-agent:v1.14.0", "new")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the agent works is told by what is there: each thing that is not as it should be has its reason."""
+"""Verification of the agent from the observed objects: each problem has a reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REPORTED = {"kubernetes.io/batch-cpu": "900"}
 
 
 def pod(ready: str = "True", **status: Any) -> dict[str, Any]:
-    """The agent's pod as the API server has it."""
+    """The agent's pod in the API server."""
     spec = json.loads(json.dumps(SET["spec"]["template"]["spec"]))
     return {
         "metadata": {"name": "x", "creationTimestamp": "2026-01-01T00:00:00Z"},
@@ -48,13 +48,13 @@ def proof(
 ) -> NodeProof:
     live = live or node("n1", LABELS, reported=REPORTED)
     agents = Agents(sets, (pod(),) if pods is None else pods, oversubscribed)
-    (found,) = prove_nodes({"n1": host("n1", **different)}, [live, node("other")], agents)
-    return found
+    (result,) = prove_nodes({"n1": host("n1", **different)}, [live, node("other")], agents)
+    return result
 
 
-def test_all_as_it_should_be() -> None:
-    found = proof()
-    assert found.published() == {
+def test_a_node_without_problems() -> None:
+    result = proof()
+    assert result.to_result() == {
         "node": "n1",
         "pool": POOLED.name,
         "agent_reason": "",
@@ -66,30 +66,30 @@ def test_all_as_it_should_be() -> None:
     }
 
 
-def test_where_nothing_is_all_is_told() -> None:
+def test_missing_objects_and_labels_are_reported() -> None:
     assert proof(node("n1"), pods=()).reasons == (
         "the Node has no label colocation.volcano.sh/pool",
         "kubernetes.io/batch-cpu is not among its allocatable resources:"
         " the Node has no label volcano.sh/oversubscription=true",
     )
-    assert proof(sets=()).agent == f"there is no DaemonSet for its pool {POOLED.name}"
-    assert proof(pods=()).agent == "no pod of the agent is on it"
+    assert proof(sets=()).agent == f"its pool {POOLED.name} has no DaemonSet"
+    assert proof(pods=()).agent == "the agent has no pod on this Node"
 
 
-def test_a_change_that_is_not_taken_up_yet() -> None:
+def test_a_change_that_the_controller_has_not_observed_yet() -> None:
     later = {**SET, "metadata": {**SET["metadata"], "generation": 2}}
-    assert proof(sets=(later,)).agent == "the DaemonSet's last change has not been taken up yet"
+    assert proof(sets=(later,)).agent == "the DaemonSet controller has not observed the last change yet"
 
 
-def rolling(**given: Any) -> dict[str, Any]:
-    """A DaemonSet whose change has been taken up, and has not reached the Node's pod."""
-    chosen = options(**given)
-    found = served(render_daemon_set(replace(POOLED, kind=pools([host("n1")], chosen)[0].kind), chosen))
-    return {**found, "status": {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 0}}
+def rolling(**variables: Any) -> dict[str, Any]:
+    """A DaemonSet whose change was observed, but has not reached the Node's pod."""
+    chosen = options(**variables)
+    daemon_set = served(render_daemon_set(replace(POOLED, kind=pools([host("n1")], chosen)[0].kind), chosen))
+    return {**daemon_set, "status": {"observedGeneration": 1, "desiredNumberScheduled": 1, "updatedNumberScheduled": 0}}
 
 
 @pytest.mark.parametrize(
-    ("given", "what"),
+    ("variables", "what"),
     [
         ({"image": "vc-agent:v1.15.0"}, "image of volcano-agent-init, image of volcano-agent"),
         ({"features": ["OverSubscription"]}, "args of volcano-agent"),
@@ -98,58 +98,58 @@ def rolling(**given: Any) -> dict[str, Any]:
         ({"resources": {"requests": {"cpu": "60m"}}}, "resources of volcano-agent-init, resources of volcano-agent"),
     ],
 )
-def test_while_an_update_goes_on_the_former_pod_is_named(given: dict[str, Any], what: str) -> None:
-    assert proof(sets=(rolling(**given),)).agent == f"the pod on it is still the former one ({what})"
+def test_a_pod_of_the_previous_template_is_named_during_an_update(variables: dict[str, Any], what: str) -> None:
+    assert proof(sets=(rolling(**variables),)).agent == f"its pod still has the previous template ({what})"
 
 
-def test_so_is_one_without_what_selinux_or_the_environment_asks_for() -> None:
+def test_differences_in_selinux_options_and_environment_are_named() -> None:
     confined = rolling()
     confined["spec"]["template"]["spec"]["securityContext"]["seLinuxOptions"] = {"type": "spc_t"}
-    assert proof(sets=(confined,)).agent == "the pod on it is still the former one (securityContext)"
+    assert proof(sets=(confined,)).agent == "its pod still has the previous template (securityContext)"
     moved = rolling()
     moved["spec"]["template"]["spec"]["containers"][0]["env"][0]["value"] = "cgroupfs"
-    assert proof(sets=(moved,)).agent == "the pod on it is still the former one (env of volcano-agent)"
+    assert proof(sets=(moved,)).agent == "its pod still has the previous template (env of volcano-agent)"
 
 
-def test_and_one_that_says_more_than_the_template_does_now() -> None:
+def test_a_pod_of_an_earlier_template_generation_is_named() -> None:
     newer = rolling()
     newer["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "2"
     old = pod()
     old["metadata"]["labels"] = {"pod-template-generation": "1"}
-    assert proof(sets=(newer,), pods=(old,)).agent == "the pod on it is still the former one (template 1 of 2)"
+    assert proof(sets=(newer,), pods=(old,)).agent == "its pod still has the previous template (template 1 of 2)"
     old["metadata"]["labels"] = {"pod-template-generation": "2"}
     assert proof(sets=(newer,), pods=(old,)).agent == ""
 
 
-def test_what_admission_adds_to_a_pod_is_no_difference() -> None:
+def test_additions_by_admission_are_not_differences() -> None:
     live = pod()
     token = {"name": "kube-api-access-x", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
     live["spec"]["volumes"].append({"name": "kube-api-access-x", "projected": {"sources": []}})
     live["spec"]["containers"].insert(0, {"name": "sidecar", "image": "x", "args": []})
-    for each in live["spec"]["containers"][1:] + live["spec"]["initContainers"]:
-        each["volumeMounts"].append(token)
-        each["imagePullPolicy"] = "Always"
-        each["resources"]["limits"] = {"cpu": "1"}
-        each.setdefault("env", []).insert(0, {"name": "HTTP_PROXY", "value": "x"})
+    for container in live["spec"]["containers"][1:] + live["spec"]["initContainers"]:
+        container["volumeMounts"].append(token)
+        container["imagePullPolicy"] = "Always"
+        container["resources"]["limits"] = {"cpu": "1"}
+        container.setdefault("env", []).insert(0, {"name": "HTTP_PROXY", "value": "x"})
     assert proof(sets=(rolling(),), pods=(live,)).agent == ""
 
 
-def test_the_daemon_sets_own_count_comes_before_what_admission_made_of_its_pods() -> None:
+def test_the_daemon_sets_own_count_takes_precedence_over_changes_by_admission() -> None:
     mirrored = pod()
     mirrored["spec"]["containers"][0]["image"] = "mirror/vc-agent:v1.14.0"
-    assert proof(sets=(rolling(),), pods=(mirrored,)).agent.endswith("former one (image of volcano-agent)")
+    assert proof(sets=(rolling(),), pods=(mirrored,)).agent.endswith("previous template (image of volcano-agent)")
     done = rolling()
     done["status"]["updatedNumberScheduled"] = 1
     assert proof(sets=(done,), pods=(mirrored,)).agent == ""
 
 
-def test_a_pod_that_is_going_is_none_that_works() -> None:
-    going = pod()
-    going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    assert proof(pods=(going,)).agent == "the pod on it is on its way out"
+def test_a_pod_that_is_being_deleted_does_not_count_as_working() -> None:
+    terminating = pod()
+    terminating["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert proof(pods=(terminating,)).agent == "its pod is being deleted"
 
 
-def test_of_two_pods_the_younger_counts() -> None:
+def test_the_newer_of_two_pods_counts() -> None:
     younger = pod("False")
     younger["metadata"]["creationTimestamp"] = "2026-01-02T00:00:00Z"
     assert proof(pods=(younger, pod())).agent.startswith("the agent is not Ready")
@@ -174,34 +174,37 @@ def test_of_two_pods_the_younger_counts() -> None:
         ({"conditions": [], "phase": None}, "no reason given"),
     ],
 )
-def test_why_a_pod_is_not_ready(status: dict[str, Any], why: str) -> None:
+def test_reasons_why_a_pod_is_not_ready(status: dict[str, Any], why: str) -> None:
     assert proof(pods=(pod("False", **status),)).agent == f"the agent is not Ready: {why}"
 
 
-def test_the_cgroup_is_that_of_the_running_pods_environment_and_flags() -> None:
+def test_the_cgroup_is_derived_from_the_running_pods_environment_and_flags() -> None:
     guessing = pod()
     guessing["spec"]["containers"][0]["env"][0]["value"] = ""
-    assert proof(pods=(guessing,)).cgroup_reason == "CGROUP_DRIVER of its pod is '', so that it guesses the driver"
+    assert (
+        proof(pods=(guessing,)).cgroup_reason
+        == "CGROUP_DRIVER of its pod is '', so the agent detects the driver itself"
+    )
     other = pod()
     other["spec"]["containers"][0]["env"][0]["value"] = "cgroupfs"
-    assert proof(pods=(other,)).cgroup_reason == "the agent has the cgroupfs driver and kubelet systemd"
+    assert proof(pods=(other,)).cgroup_reason == "the agent uses the cgroupfs driver, and kubelet systemd"
     rooted = pod()
     rooted["spec"]["containers"][0]["args"].append("--kube-cgroup-root=pods")
-    found = proof(pods=(rooted,))
-    assert found.cgroup == "pods.slice/pods-kubepods.slice"
-    assert found.cgroup_reason.startswith(
-        "the agent looks for pods in pods.slice/pods-kubepods.slice, and there is /sys"
+    result = proof(pods=(rooted,))
+    assert result.cgroup == "pods.slice/pods-kubepods.slice"
+    assert result.cgroup_reason.startswith(
+        "the agent expects pods in pods.slice/pods-kubepods.slice, and the node has /sys"
     )
-    assert proof(trees=()).cgroup_reason.endswith("there is no cgroup of pods")
+    assert proof(trees=()).cgroup_reason.endswith("the node has no cgroup of pods")
 
 
-def test_why_nothing_is_offered() -> None:
+def test_reasons_for_missing_batch_cpu() -> None:
     bare = node("n1", LABELS)
     missing = "kubernetes.io/batch-cpu is not among its allocatable resources"
-    assert proof(bare).batch_cpu_reason == f"{missing}: the agent has not reported it; its log says why"
-    assert proof(bare, pods=(pod("False"),)).batch_cpu_reason == f"{missing}: no agent works there"
+    assert proof(bare).batch_cpu_reason == f"{missing}: the agent has not reported it; see the agent's log"
+    assert proof(bare, pods=(pod("False"),)).batch_cpu_reason == f"{missing}: no agent works on it"
     chosen = rolling(features=["Eviction"])
     without = {**pod(), "spec": {**chosen["spec"]["template"]["spec"], "nodeName": "n1"}}
-    found = proof(bare, sets=(chosen,), pods=(without,))
-    assert found.batch_cpu_reason == f"{missing}: its agent has no OverSubscription"
+    result = proof(bare, sets=(chosen,), pods=(without,))
+    assert result.batch_cpu_reason == f"{missing}: its agent does not have the feature OverSubscription"
     assert proof(bare, oversubscribed=False).reasons == ()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts become pools of equal nodes; those that no agent can serve are refused, all by name."""
+"""Hosts are grouped into pools of nodes of one kind; hosts that the agent does not support are refused by name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NOW, OLD = (1, 14), (1, 13)
 EULER = {"os_name": "openEuler", "os_version": "22.03 (LTS-SP2)", "agents": ()}
 
 
-def test_each_kind_of_node_is_a_pool_of_its_own() -> None:
+def test_each_kind_of_node_is_a_separate_pool() -> None:
     made = pools([host("n1"), host("n2", V1), host("n3")], options())
     assert [(pool.name[:10], pool.hosts) for pool in made] == [("v1-systemd", ("n2",)), ("v2-systemd", ("n1", "n3"))]
     kind = made[1].kind
@@ -55,7 +55,7 @@ def test_a_pools_name_does_not_depend_on_the_other_hosts() -> None:
     assert alone[0].name in {pool.name for pool in among}
 
 
-def test_nodes_that_differ_in_a_served_feature_are_different_pools() -> None:
+def test_nodes_that_differ_in_a_supported_feature_are_different_pools() -> None:
     without = host("n2", features={})
     made = pools([host("n1"), without], options(features=["Eviction", "CPUBurst"]))
     assert [pool.kind.features for pool in made if pool.hosts == ("n2",)] == [(Feature.EVICTION,)]
@@ -75,39 +75,41 @@ def test_a_named_pool_is_split_by_kind_and_keeps_its_settings() -> None:
 @pytest.mark.parametrize(
     ("different", "release", "why"),
     [
-        ({"mode": CgroupMode.UNKNOWN, "mode_reason": "no mounts"}, NOW, "its cgroup version is not known (no mounts)"),
-        ({"driver": None}, NOW, "kubelet's cgroup driver is not known; the playbook assess says what is missing"),
-        ({"runtime_driver": "cgroupfs"}, NOW, "kubelet has the systemd driver and containerd cgroupfs, so that pods"),
-        ({}, OLD, "it has cgroup v2, which the agent knows from 1.14 on; 1.13 takes every node for v1 with cgroupfs"),
-        ({"mode": CgroupMode.V1}, OLD, "it has the systemd driver, which the agent knows from 1.14 on"),
+        ({"mode": CgroupMode.UNKNOWN, "mode_reason": "no mounts"}, NOW, "its cgroup version is unknown (no mounts)"),
+        ({"driver": None}, NOW, "kubelet's cgroup driver is unknown; run the playbook assess to find out why"),
+        ({"runtime_driver": "cgroupfs"}, NOW, "kubelet uses the systemd driver and containerd cgroupfs, so pods"),
+        ({}, OLD, "it has cgroup v2, which the agent supports from 1.14; 1.13 assumes v1 with cgroupfs on"),
+        ({"mode": CgroupMode.V1}, OLD, "it has the systemd driver, which the agent supports from 1.14;"),
         (
             {"agents": ("koordlet (1 process(es) koordlet)",)},
             NOW,
             "koordlet (1 process(es) koordlet) sets CPU and memory",
         ),
-        ({"cgroup_root": "/a/b"}, NOW, "kubelet's cgroupRoot is /a/b, and under the systemd driver the agent takes"),
-        ({"mountpoints": {"cpu": "/cg"}}, NOW, "its cgroups are not mounted in one folder called cgroup"),
-        ({"mountpoints": {}}, NOW, "its cgroups are not mounted in one folder called cgroup"),
+        ({"cgroup_root": "/a/b"}, NOW, "kubelet's cgroupRoot is /a/b, and with the systemd driver, the agent's"),
+        ({"mountpoints": {"cpu": "/cg"}}, NOW, "its cgroup hierarchies are not mounted in one directory named cgroup"),
+        ({"mountpoints": {}}, NOW, "its cgroup hierarchies are not mounted in one directory named cgroup"),
         (
             {"cgroup_root": "/pods"},
             NOW,
-            "the agent would look for pods in pods.slice/pods-kubepods.slice, and there is /sys",
+            "the agent expects pods in pods.slice/pods-kubepods.slice, and the node has /sys",
         ),
-        ({"trees": ()}, NOW, "the agent would look for pods in kubepods.slice, and there is no cgroup of pods"),
+        ({"trees": ()}, NOW, "the agent expects pods in kubepods.slice, and the node has no cgroup of pods"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_why_no_agent_can_work_on_a_host(different: dict[str, Any], release: tuple[int, int], why: str) -> None:
+def test_reasons_why_the_agent_does_not_support_a_host(
+    different: dict[str, Any], release: tuple[int, int], why: str
+) -> None:
     assert unsupported_reason(host("n1", **different), release).startswith(why)
 
 
-def test_an_old_agent_is_right_for_v1_with_cgroupfs() -> None:
+def test_an_old_agent_supports_v1_with_cgroupfs() -> None:
     right = host("n1", "facts/bookworm-v1-drivers-differ.json", runtime_driver="cgroupfs")
     assert right.driver is Driver.CGROUPFS
     assert unsupported_reason(right, OLD) == ""
 
 
-def test_kinds_node_has_its_pods_below_a_root_of_their_own() -> None:
+def test_pods_of_a_kind_node_are_below_a_separate_root() -> None:
     made = pools([host("n1", "hosts/v2-kind-node.facts.json")], options())
     assert (made[0].kind.cgroup_root, made[0].kind.pods) == ("kubelet", "kubelet.slice/kubelet-kubepods.slice")
 
@@ -116,47 +118,48 @@ def test_hybrid_counts_as_v1() -> None:
     assert pools([host("n1", "hosts/hybrid-debian-12.facts.json")], options())[0].name.startswith("v1-systemd-")
 
 
-def test_rke2s_and_k3s_folders_are_those_of_their_kubelet() -> None:
+def test_kubelet_directories_of_rke2_and_k3s_are_used() -> None:
     for name in ("rke2", "k3s-1.32-drop-ins"):
         recorded = facts(f"hosts/{name}.facts.json")
-        folder = recorded["kubelet"]["checkpoints"][0]["path"].rpartition("/")[0]
-        assert host("n1", f"hosts/{name}.facts.json").kubelet_root_dir == folder
+        directory = recorded["kubelet"]["checkpoints"][0]["path"].rpartition("/")[0]
+        assert host("n1", f"hosts/{name}.facts.json").kubelet_root_dir == directory
 
 
-def test_all_hosts_that_cannot_are_named_at_once() -> None:
+def test_all_unsupported_hosts_are_named_in_one_error() -> None:
     with pytest.raises(ClusterError) as refused:
         pools([host("n1", driver=None), host("n2"), host("n3", trees=())], options())
     assert str(refused.value).startswith("The Volcano agent cannot work on 2 of the hosts: n1: kubelet's cgroup driver")
-    assert "; n3: the agent would look" in str(refused.value)
-    assert str(refused.value).endswith("Nothing was changed. Put that right, or leave these hosts out of the run.")
+    assert "; n3: the agent expects pods" in str(refused.value)
+    assert str(refused.value).endswith("Nothing was changed. Fix the causes, or exclude these hosts from the run.")
 
 
 def features_of(one: AgentHost, release: tuple[int, int] = NOW) -> tuple[set[str], dict[str, str]]:
     on, off = split_supported(one, [Feature(name) for name in FEATURE_NAMES], release)
-    return {each.value for each in on}, {each.feature.value: each.reason for each in off}
+    return {feature.value for feature in on}, {feature.feature.value: feature.reason for feature in off}
 
 
-def test_a_mainline_v2_node_gets_what_v2_has() -> None:
+def test_a_mainline_v2_node_gets_the_features_of_v2() -> None:
     on, off = features_of(host("n1"))
     assert on == {"OverSubscription", "Eviction", "Resources", "CPUBurst", "CPUThrottle", "MemoryQoSV2"}
     assert off == {
         "CPUQoS": "cpu.qos_level exists on cgroup v1 only, and this node has v2",
         "MemoryQoS": "memory.qos_level exists on cgroup v1 only, and this node has v2; MemoryQoSV2 is for v2",
-        "NetworkQoS": "it sorts packets by net_cls.classid of cgroup v1, and this node has v2",
+        "NetworkQoS": "it classifies packets by net_cls.classid of cgroup v1, and this node has v2",
     }
 
 
 def test_a_mainline_v1_node_has_no_qos_levels() -> None:
     on, off = features_of(host("n1", V1))
     assert on == {"OverSubscription", "Eviction", "Resources", "CPUBurst", "CPUThrottle"}
-    assert off["CPUQoS"].endswith("cpu.qos_level is not there")
+    assert off["CPUQoS"].endswith("cpu.qos_level does not exist")
     assert off["MemoryQoSV2"] == "it writes memory.high, memory.low and memory.min of cgroup v2, and this node has v1"
     assert off["NetworkQoS"] == (
-        "the agent serves it on openEuler 22.03 LTS-SP2 and newer only, and this is Debian GNU/Linux 13 (trixie)"
+        "the agent supports it only on openEuler 22.03 LTS-SP2 and newer, and this node has Debian GNU/Linux 13"
+        " (trixie)"
     )
 
 
-def test_openeuler_gets_all_of_v1() -> None:
+def test_openeuler_gets_all_features_of_v1() -> None:
     euler = host("n1", OPEN_EULER, **EULER, paths={CNI: "regular"})
     assert features_of(euler)[0] == set(FEATURE_NAMES) - {"MemoryQoSV2"}
 
@@ -164,9 +167,9 @@ def test_openeuler_gets_all_of_v1() -> None:
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
-        ("22.03 (LTS-SP1)", "the agent serves it on openEuler 22.03 LTS-SP2"),
-        ("20.03 (LTS-SP4)", "the agent serves it on openEuler 22.03 LTS-SP2"),
-        ("24.03 (LTS)", "/etc/cni/net.d/cni.conflist is not there, and the agent adds its plugin to that file"),
+        ("22.03 (LTS-SP1)", "the agent supports it only on openEuler 22.03 LTS-SP2"),
+        ("20.03 (LTS-SP4)", "the agent supports it only on openEuler 22.03 LTS-SP2"),
+        ("24.03 (LTS)", "/etc/cni/net.d/cni.conflist does not exist, and the agent adds its plugin to that file"),
     ],
 )
 def test_network_qos_needs_the_release_and_the_file(version: str, reason: str) -> None:
@@ -174,7 +177,7 @@ def test_network_qos_needs_the_release_and_the_file(version: str, reason: str) -
     assert features_of(euler)[1]["NetworkQoS"].startswith(reason)
 
 
-def test_what_nothing_shows_is_left_off() -> None:
+def test_a_feature_with_unknown_support_is_disabled() -> None:
     off = features_of(host("n1", V2_CGROUPFS))[1]
     assert off["CPUBurst"] == "nothing shows whether the kernel has it (cpu.max.burst, no cgroup to read it in)"
 
@@ -184,10 +187,10 @@ def test_kubelets_own_memory_qos_excludes_the_agents() -> None:
     assert off["MemoryQoSV2"].startswith("kubelet's own MemoryQoS writes the same files (KEP-2570)")
 
 
-def test_an_older_agent_lacks_what_came_later() -> None:
+def test_an_older_agent_lacks_newer_features() -> None:
     off = features_of(host("n1"), OLD)[1]
-    assert off["CPUThrottle"] == "CPUThrottle came with 1.14, the image is 1.13"
-    assert off["MemoryQoSV2"] == "MemoryQoSV2 came with 1.14, the image is 1.13"
+    assert off["CPUThrottle"] == "CPUThrottle is available from 1.14, and the image's release is 1.13"
+    assert off["MemoryQoSV2"] == "MemoryQoSV2 is available from 1.14, and the image's release is 1.13"
 
 
 def test_containers_of_crio_under_cgroupfs_are_not_found() -> None:
@@ -196,7 +199,7 @@ def test_containers_of_crio_under_cgroupfs_are_not_found() -> None:
         assert off[name] == "the agent does not find the containers of CRI-O under the cgroupfs driver"
 
 
-def test_a_host_that_was_not_looked_at_is_named() -> None:
+def test_a_host_without_results_is_named() -> None:
     with pytest.raises(ProfileError, match=r"^n1: node_facts has no result"):
         parse_host("n1", None, probe("n1"), CNI)
     with pytest.raises(ProfileError, match=r"^n1: agent_host_info has no result"):
@@ -206,11 +209,11 @@ def test_a_host_that_was_not_looked_at_is_named() -> None:
 
 
 def test_a_node_is_known_by_its_override_its_hostname_and_the_inventorys_name() -> None:
-    told = host("worker-1").identity
-    assert told.node_names == ("t3", "worker-1")
-    assert told.boot_id == "boot-worker-1"
+    identity = host("worker-1").identity
+    assert identity.node_names == ("t3", "worker-1")
+    assert identity.boot_id == "boot-worker-1"
     assert parse_host_identity("worker-1", None, probe("worker-1")).node_names == ("worker-1",)
 
 
 def test_other_agents_are_those_of_the_facts() -> None:
-    assert [each.partition(" ")[0] for each in host("n1", OPEN_EULER).agents] == ["rubik"]
+    assert [agent.partition(" ")[0] for agent in host("n1", OPEN_EULER).agents] == ["rubik"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The probe's pods: one a pool, harmless, and what of the agent each of them can show."""
+"""The pods of the smoke test: one for each pool, without permissions, and the features that each of them can verify."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ def agent(on: str) -> dict[str, Any]:
     return {"metadata": {"name": f"agent-{on}"}, "spec": {**spec, "nodeName": on}}
 
 
-def tried(reported: dict[str, str] | None = None, labels: dict[str, str] | None = None) -> SmokeTest:
+def smoke_test(reported: dict[str, str] | None = None, labels: dict[str, str] | None = None) -> SmokeTest:
     live = node("n1", labels or LABELS, reported=RICH if reported is None else reported)
-    (found,) = plan_smoke_tests({"n1": host("n1")}, [live], Agents([], [agent("n1")], oversubscribed=False))
-    return found
+    (test,) = plan_smoke_tests({"n1": host("n1")}, [live], Agents([], [agent("n1")], oversubscribed=False))
+    return test
 
 
 def live(
     trial: SmokeTest, *, ready: bool = True, status: dict[str, Any] | None = None, **metadata: Any
 ) -> dict[str, Any]:
-    """The pod as the API server has it."""
+    """The pod in the API server."""
     made = render_pod(trial, SPACE)
-    told = {
+    default_status = {
         "phase": "Running",
         "conditions": [{"type": "Ready", "status": str(ready)}],
         "containerStatuses": [{"name": "x", "containerID": "containerd://" + "c" * 64, "state": {"running": {}}}],
@@ -61,11 +61,11 @@ def live(
     return {
         **made,
         "metadata": {**made["metadata"], "uid": "5d0e", **metadata},
-        "status": {**told, **(status or {})},
+        "status": {**default_status, **(status or {})},
     }
 
 
-def test_there_is_one_in_each_pool_that_has_an_agent() -> None:
+def test_there_is_one_test_for_each_pool_with_an_agent() -> None:
     nodes = [
         node("n2", LABELS),
         node("n1", LABELS),
@@ -74,22 +74,22 @@ def test_there_is_one_in_each_pool_that_has_an_agent() -> None:
         node("elsewhere", LABELS),
     ]
     hosts = {name: host(name) for name in ("n1", "n2", "n3", "n4")}
-    found = plan_smoke_tests(
+    tests = plan_smoke_tests(
         hosts, nodes, Agents([], [agent("n1"), agent("n2"), agent("elsewhere")], oversubscribed=False)
     )
-    assert [(each.pool, each.node.name, each.image) for each in found] == [(POOLED.name, "n1", CHOSEN.image)]
-    assert found[0].features == POOLED.kind.features
+    assert [(test.pool, test.node.name, test.image) for test in tests] == [(POOLED.name, "n1", CHOSEN.image)]
+    assert tests[0].features == POOLED.kind.features
 
 
 @pytest.mark.parametrize("version", ["1.25", "1.30", "1.34"])
-def test_the_api_takes_the_pod(version: str) -> None:
+def test_the_pod_is_valid_for_the_api(version: str) -> None:
     for reported in (RICH, {}):
-        made = render_pod(tried(reported), SPACE)
+        made = render_pod(smoke_test(reported), SPACE)
         assert kubernetes_validate.validate(made, version, strict=True).startswith(version)
 
 
-def test_the_pod_is_offline_small_and_without_rights() -> None:
-    made = render_pod(tried(), SPACE)
+def test_the_pod_is_offline_small_and_without_permissions() -> None:
+    made = render_pod(smoke_test(), SPACE)
     (container,) = made["spec"]["containers"]
     assert made["metadata"]["annotations"]["volcano.sh/qos-level"] == "BE"
     assert made["spec"]["nodeName"] == "n1"
@@ -102,20 +102,21 @@ def test_the_pod_is_offline_small_and_without_rights() -> None:
     assert any(made["metadata"]["labels"].get(key) != value for key, value in selected.items())
 
 
-def test_it_asks_for_batch_cpu_only_where_the_node_has_enough() -> None:
+def test_the_pod_requests_batch_cpu_only_if_the_node_has_enough() -> None:
     assert [
-        tried(each).batch for each in (RICH, {}, {"kubernetes.io/batch-cpu": "199"}, {"kubernetes.io/batch-cpu": "?"})
+        smoke_test(reported).batch
+        for reported in (RICH, {}, {"kubernetes.io/batch-cpu": "199"}, {"kubernetes.io/batch-cpu": "?"})
     ] == [
         True,
         False,
         False,
         False,
     ]
-    assert "kubernetes.io/batch-cpu" not in str(render_pod(tried({}), SPACE))
+    assert "kubernetes.io/batch-cpu" not in str(render_pod(smoke_test({}), SPACE))
 
 
-def test_pods_are_made_used_again_and_replaced() -> None:
-    trial = tried()
+def test_pods_are_created_reused_and_replaced() -> None:
+    trial = smoke_test()
     assert [step.operation for step in start_changes([trial], [], SPACE)] == [Operation.CREATE]
     assert not list(start_changes([trial], [live(trial)], SPACE))
     moved = live(replace(trial, node=node("n9")))
@@ -127,20 +128,20 @@ def test_pods_are_made_used_again_and_replaced() -> None:
     assert not list(start_changes([trial], [leaving], SPACE))
 
 
-def test_all_of_them_go() -> None:
-    left = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "volcano-agent-probe-old", "namespace": SPACE}}
-    assert [str(step) for step in cleanup_changes([live(tried()), left])] == [
-        f"delete Pod {SPACE}/{tried().name}",
+def test_all_pods_of_tests_are_deleted() -> None:
+    remaining = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "volcano-agent-probe-old", "namespace": SPACE}}
+    assert [str(step) for step in cleanup_changes([live(smoke_test()), remaining])] == [
+        f"delete Pod {SPACE}/{smoke_test().name}",
         f"delete Pod {SPACE}/volcano-agent-probe-old",
     ]
-    assert not list(cleanup_changes([live(tried(), deletionTimestamp="now")]))
+    assert not list(cleanup_changes([live(smoke_test(), deletionTimestamp="now")]))
 
 
-def test_what_is_to_be_read_of_a_ready_pod() -> None:
-    (found,) = smoke_test_pods([tried()], [live(tried())])
-    told = found.published()
-    read = told["options"]
-    assert (told["ready"], told["reason"], told["host"], told["pod"]) == (
+def test_expected_values_of_a_ready_pod() -> None:
+    (test_pod,) = smoke_test_pods([smoke_test()], [live(smoke_test())])
+    result = test_pod.to_result()
+    read = result["options"]
+    assert (result["ready"], result["reason"], result["host"], result["pod"]) == (
         True,
         "",
         "n1",
@@ -153,24 +154,24 @@ def test_what_is_to_be_read_of_a_ready_pod() -> None:
         "systemd",
     )
     assert read["cgroup_root"] == "/"
-    assert {(each["level"], each["file"], each["value"]) for each in read["expected"]} == {
-        (level, *each)
+    assert {(value["level"], value["file"], value["value"]) for value in read["expected"]} == {
+        (level, *file)
         for level in ("pod", "container")
-        for each in (("cpu.weight", "20"), ("cpu.max", "20000 100000"), ("cpu.max.burst", "5000"))
+        for file in (("cpu.weight", "20"), ("cpu.max", "20000 100000"), ("cpu.max.burst", "5000"))
     }
-    assert [each["feature"] for each in told["unverified"]] == ["OverSubscription", "Eviction"]
+    assert [unverified["feature"] for unverified in result["unverified"]] == ["OverSubscription", "Eviction"]
 
 
 @pytest.mark.parametrize(
     ("pods", "why"),
     [
-        ([], "the pod is not there yet"),
-        ([live(tried(), deletionTimestamp="now")], "a pod of an earlier run is on its way out"),
-        ([live(tried(), ready=False)], "its pod is not Ready: Running"),
+        ([], "the pod does not exist yet"),
+        ([live(smoke_test(), deletionTimestamp="now")], "a pod of an earlier run is still being deleted"),
+        ([live(smoke_test(), ready=False)], "its pod is not Ready: Running"),
         (
             [
                 live(
-                    tried(),
+                    smoke_test(),
                     ready=False,
                     status={"containerStatuses": [{"state": {"waiting": {"reason": "ErrImageNeverPull"}}}]},
                 )
@@ -180,29 +181,29 @@ def test_what_is_to_be_read_of_a_ready_pod() -> None:
         (
             [
                 live(
-                    tried(),
+                    smoke_test(),
                     ready=False,
                     status={"phase": "Failed", "containerStatuses": [], "reason": "OutOfkubernetes.io/batch-cpu"},
                 )
             ],
             "its pod is not Ready: OutOfkubernetes.io/batch-cpu",
         ),
-        ([live(tried(), status={"containerStatuses": [{"name": "x"}]})], "its pod is not Ready: Running"),
+        ([live(smoke_test(), status={"containerStatuses": [{"name": "x"}]})], "its pod is not Ready: Running"),
     ],
 )
-def test_why_there_is_nothing_to_be_read(pods: Sequence[dict[str, Any]], why: str) -> None:
-    (found,) = smoke_test_pods([tried()], pods)
-    assert (found.reason, found.published()["ready"]) == (why, False)
+def test_reasons_why_a_pod_is_not_ready(pods: Sequence[dict[str, Any]], why: str) -> None:
+    (test_pod,) = smoke_test_pods([smoke_test()], pods)
+    assert (test_pod.reason, test_pod.to_result()["ready"]) == (why, False)
 
 
 def values(
     features: Sequence[Feature], live_node: LiveNode, *, v2: bool, batch: bool = True
 ) -> list[tuple[str, str, str]]:
-    found = expected_values(features, live_node, v2=v2, batch=batch)
-    return [(each.controller, each.file, each.wanted) for each in found if each.level == "pod"]
+    expected = expected_values(features, live_node, v2=v2, batch=batch)
+    return [(item.controller, item.file, item.value) for item in expected if item.level == "pod"]
 
 
-def test_what_each_feature_writes_on_v1() -> None:
+def test_values_of_each_feature_on_v1() -> None:
     features = (Feature.RESOURCES, Feature.CPU_QOS, Feature.CPU_BURST, Feature.MEMORY_QOS)
     assert values(features, node("n1", LABELS), v2=False) == [
         ("cpu", "cpu.shares", "204"),
@@ -213,29 +214,29 @@ def test_what_each_feature_writes_on_v1() -> None:
     ]
 
 
-def test_a_node_without_labels_shows_resources_only() -> None:
+def test_only_resources_can_be_verified_on_a_node_without_labels() -> None:
     features = (Feature.RESOURCES, Feature.CPU_BURST)
     bare = node("n1", {POOL_LABEL: "x"})
-    assert {file for _controller, file, _wanted in values(features, bare, v2=True)} == {"cpu.weight", "cpu.max"}
+    assert {file for _controller, file, _value in values(features, bare, v2=True)} == {"cpu.weight", "cpu.max"}
     (off,) = unverified_features(features, bare, batch=True)
     assert (off.feature, off.reason) == (
         Feature.CPU_BURST,
-        "the Node has no label volcano.sh/colocation=true, so that its agent leaves the feature off",
+        "the Node has no label volcano.sh/colocation=true, without which the agent does not enable it",
     )
-    assert [each.feature for each in unverified_features(features, bare, batch=False)] == list(features)
+    assert [item.feature for item in unverified_features(features, bare, batch=False)] == list(features)
     assert not values(features, bare, v2=True, batch=False)
 
 
-def test_of_every_feature_it_is_known_whether_the_pod_shows_it() -> None:
+def test_every_feature_is_either_verified_or_reported() -> None:
     labelled = node("n1", LABELS)
-    off = {each.feature for each in unverified_features(Feature, labelled, batch=True)}
-    shown = {Feature(each.feature) for each in expected_values(Feature, labelled, v2=False, batch=True)}
-    assert off | shown == set(Feature)
-    assert not off & shown
+    off = {item.feature for item in unverified_features(Feature, labelled, batch=True)}
+    verified = {Feature(item.feature) for item in expected_values(Feature, labelled, v2=False, batch=True)}
+    assert off | verified == set(Feature)
+    assert not off & verified
 
 
-def test_the_version_of_the_host_decides() -> None:
-    trial = replace(tried(), host=replace(host("n1"), mode=CgroupMode.V1, cgroup_root="/kubelet", driver=None))
-    told = smoke_test_pods([trial], [live(trial)])[0].published()["options"]
-    assert {each["file"] for each in told["expected"]} == {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_burst_us"}
-    assert (told["cgroup_root"], told["cgroup_driver"]) == ("/kubelet", "")
+def test_values_depend_on_the_cgroup_version_of_the_host() -> None:
+    trial = replace(smoke_test(), host=replace(host("n1"), mode=CgroupMode.V1, cgroup_root="/kubelet", driver=None))
+    pod_options = smoke_test_pods([trial], [live(trial)])[0].to_result()["options"]
+    assert {item["file"] for item in pod_options["expected"]} == {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_burst_us"}
+    assert (pod_options["cgroup_root"], pod_options["cgroup_driver"]) == ("/kubelet", "")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The way back of the agent: the cluster is as it was before, but for what other clients have changed since."""
+"""Removal of the agent: the cluster's previous state is restored, except for later changes of other clients."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from ansible_collections.volcano.colocation.tests.support.clusters.agent_cluster
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.test_install_plan import (
     DENIED,
-    GIVEN,
+    FOREIGN_CONFIG,
+    GRANTED,
     HOSTS,
+    NOT_SET,
     SPACE,
-    THEIRS,
-    UNSAID,
-    carried_out,
+    apply_steps,
     cluster,
     installed,
     label,
@@ -48,22 +48,22 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.test_i
 )
 
 
-@pytest.mark.parametrize("there", [None, config_map(THEIRS), config_map(THEIRS, other="y")])
-def test_taken_away_the_cluster_is_as_it_was(there: dict[str, Any] | None) -> None:
-    before = cluster(config_map=there)
-    after = installed(config_map=there)
-    after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
-    found = plan_uninstall(after, SPACE, GIVEN)
-    assert carried_out(after, found.steps) == before
-    assert found.notes == ()
-    assert plan_uninstall(before, SPACE, UNSAID).steps == ()
+@pytest.mark.parametrize("existing", [None, config_map(FOREIGN_CONFIG), config_map(FOREIGN_CONFIG, other="y")])
+def test_removal_restores_the_state_of_the_cluster(existing: dict[str, Any] | None) -> None:
+    before = cluster(config_map=existing)
+    after = installed(config_map=existing)
+    after = replace(after, nodes=tuple(_left_behind(live_node) for live_node in after.nodes))
+    result = plan_uninstall(after, SPACE, GRANTED)
+    assert apply_steps(after, result.steps) == before
+    assert result.notes == ()
+    assert plan_uninstall(before, SPACE, NOT_SET).steps == ()
 
 
-def _left_behind(found: LiveNode) -> LiveNode:
-    """What an agent leaves when it goes."""
+def _left_behind(live_node: LiveNode) -> LiveNode:
+    """A Node with the values of an agent that has ended."""
     taint = {"key": "volcano.sh/offline-job-evicting", "effect": "NoSchedule"}
     return replace(
-        found,
+        live_node,
         annotations={"volcano.sh/oversubscription-cpu": "900"},
         taints=(taint,),
         reported={"kubernetes.io/batch-cpu": "900"},
@@ -72,10 +72,10 @@ def _left_behind(found: LiveNode) -> LiveNode:
 
 
 def test_only_a_change_of_taints_depends_on_the_version_that_was_read() -> None:
-    """kubelet writes to its Node all the time."""
+    """kubelet updates its Node's status all the time."""
     after = installed()
     tainted, other = (_left_behind(after.nodes[0]), after.nodes[1])
-    steps = plan_uninstall(replace(after, nodes=(tainted, other)), SPACE, GIVEN).steps
+    steps = plan_uninstall(replace(after, nodes=(tainted, other)), SPACE, GRANTED).steps
     versions = {
         step.ref.name: step.body["metadata"].get("resourceVersion")
         for step in steps
@@ -84,86 +84,96 @@ def test_only_a_change_of_taints_depends_on_the_version_that_was_read() -> None:
     assert versions == {tainted.name: tainted.version, other.name: None}
 
 
-def test_taints_of_others_stay() -> None:
+def test_foreign_taints_remain() -> None:
     after = installed()
     other = {"key": "dedicated", "effect": "NoSchedule"}
-    nodes = tuple(replace(_left_behind(each), taints=(other, *_left_behind(each).taints)) for each in after.nodes)
-    found = plan_uninstall(replace(after, nodes=nodes), SPACE, GIVEN)
-    assert [each.taints for each in carried_out(replace(after, nodes=nodes), found.steps).nodes] == [(other,), (other,)]
+    nodes = tuple(
+        replace(_left_behind(live_node), taints=(other, *_left_behind(live_node).taints)) for live_node in after.nodes
+    )
+    result = plan_uninstall(replace(after, nodes=nodes), SPACE, GRANTED)
+    assert [live_node.taints for live_node in apply_steps(replace(after, nodes=nodes), result.steps).nodes] == [
+        (other,),
+        (other,),
+    ]
 
 
-def test_agents_go_before_what_they_left_is_cleaned_and_the_journal_last() -> None:
+def test_agents_are_deleted_before_their_values_and_the_journal_last() -> None:
     after = installed()
-    after = replace(after, nodes=tuple(_left_behind(each) for each in after.nodes))
-    kinds = [step.ref.kind for step in plan_uninstall(after, SPACE, GIVEN).steps]
+    after = replace(after, nodes=tuple(_left_behind(live_node) for live_node in after.nodes))
+    kinds = [step.ref.kind for step in plan_uninstall(after, SPACE, GRANTED).steps]
     assert kinds[:6] == ["DaemonSet", "DaemonSet", "Node", "Node", "Node", "Node"]
     assert kinds[-1] == "ConfigMap"
 
 
-def test_labels_of_others_stay() -> None:
+def test_foreign_labels_remain() -> None:
     before = seen(node("n1", {COLOCATION_LABEL: "true", OVERSUBSCRIPTION_LABEL: "true"}), node("n2"))
-    after = carried_out(before, plan(before).steps)
-    after = carried_out(after, label(after).steps)
-    assert carried_out(after, plan_uninstall(after, SPACE, GIVEN).steps).nodes == before.nodes
+    after = apply_steps(before, plan(before).steps)
+    after = apply_steps(after, label(after).steps)
+    assert apply_steps(after, plan_uninstall(after, SPACE, GRANTED).steps).nodes == before.nodes
 
 
-def test_taking_labels_away_needs_the_permission_too() -> None:
-    with pytest.raises(ClusterError, match=r"evicts the pods that use oversubscribed resources.*Nothing was changed"):
-        plan_uninstall(installed(), SPACE, UNSAID)
+def test_removing_labels_also_needs_permission() -> None:
+    with pytest.raises(
+        ClusterError, match=r"evicts the Node's pods that use oversubscribed resources.*Nothing was changed"
+    ):
+        plan_uninstall(installed(), SPACE, NOT_SET)
 
 
-def test_denied_the_labels_wait_and_the_journal_with_them() -> None:
+def test_denied_labels_are_pending_and_the_journal_remains() -> None:
     after = installed()
-    found = plan_uninstall(after, SPACE, DENIED)
-    assert len(found.pending) == 2
-    left = carried_out(after, found.steps)
-    assert left.journal is not None
-    assert (left.daemon_sets, [each.labels[COLOCATION_LABEL] for each in left.nodes]) == ((), ["true", "true"])
-    assert carried_out(left, plan_uninstall(left, SPACE, GIVEN).steps) == cluster()
+    result = plan_uninstall(after, SPACE, DENIED)
+    assert len(result.pending) == 2
+    remaining = apply_steps(after, result.steps)
+    assert remaining.journal is not None
+    assert (remaining.daemon_sets, [live_node.labels[COLOCATION_LABEL] for live_node in remaining.nodes]) == (
+        (),
+        ["true", "true"],
+    )
+    assert apply_steps(remaining, plan_uninstall(remaining, SPACE, GRANTED).steps) == cluster()
 
 
-def test_a_run_that_was_cut_off_behind_its_journal_loses_nothing() -> None:
-    before = cluster(config_map=config_map(THEIRS))
+def test_a_run_that_was_interrupted_after_its_journal_loses_nothing() -> None:
+    before = cluster(config_map=config_map(FOREIGN_CONFIG))
     steps = plan(before).steps
-    cut = carried_out(before, steps[: 1 + [step.ref.name for step in steps].index("volcano-colocation-agent")])
-    assert cut.text == THEIRS
-    done = carried_out(cut, plan(cut).steps)
-    assert carried_out(done, plan_uninstall(done, SPACE, GIVEN).steps) == before
+    cut = apply_steps(before, steps[: 1 + [step.ref.name for step in steps].index("volcano-colocation-agent")])
+    assert cut.text == FOREIGN_CONFIG
+    done = apply_steps(cut, plan(cut).steps)
+    assert apply_steps(done, plan_uninstall(done, SPACE, GRANTED).steps) == before
 
 
-def test_what_others_wrote_between_two_runs_is_there_in_the_end() -> None:
-    after = installed(config_map=config_map(THEIRS))
+def test_foreign_changes_between_two_runs_remain() -> None:
+    after = installed(config_map=config_map(FOREIGN_CONFIG))
     text = json.dumps({**json.loads(after.text or ""), "hers": 1})
     after = replace(after, config_map=config_map(text))
     assert plan(after).steps == ()
-    again = carried_out(after, plan(after, options(watermarks={"cpu_high": 70})).steps)
-    left = carried_out(again, plan_uninstall(again, SPACE, GIVEN).steps)
-    assert json.loads(left.text or "") == {**json.loads(THEIRS), "hers": 1}
+    again = apply_steps(after, plan(after, options(watermarks={"cpu_high": 70})).steps)
+    restored = apply_steps(again, plan_uninstall(again, SPACE, GRANTED).steps)
+    assert json.loads(restored.text or "") == {**json.loads(FOREIGN_CONFIG), "hers": 1}
 
 
-def test_what_others_changed_of_ours_is_told_and_stays() -> None:
-    after = carried_out(cluster(), plan(cluster(), options(watermarks={"cpu_high": 70})).steps)
+def test_foreign_changes_of_managed_values_are_reported_and_remain() -> None:
+    after = apply_steps(cluster(), plan(cluster(), options(watermarks={"cpu_high": 70})).steps)
     after = replace(after, config_map=config_map((after.text or "").replace("70", "75")))
-    found = plan_uninstall(after, SPACE, GIVEN)
-    assert [note.rpartition("; ")[2] for note in found.notes] == ["it stays"]
-    assert "75" in (carried_out(after, found.steps).text or "")
+    result = plan_uninstall(after, SPACE, GRANTED)
+    assert [note.rpartition("; ")[2] for note in result.notes] == ["it is not changed"]
+    assert "75" in (apply_steps(after, result.steps).text or "")
 
 
 @pytest.mark.parametrize("data", [{}, {"agent.json": "{}"}, {"agent.json": '{"schema": 9}'}])
-def test_a_journal_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
+def test_a_foreign_journal_is_refused(data: dict[str, str]) -> None:
     with pytest.raises(ClusterError, match=r"volcano-colocation-agent is not what this version"):
         parse_journal({**render_journal(AgentJournal(), SPACE), "data": data})
 
 
 def test_a_journal_is_read_as_it_was_written() -> None:
-    journal = installed(config_map=config_map(THEIRS)).journal
+    journal = installed(config_map=config_map(FOREIGN_CONFIG)).journal
     assert journal is not None
     assert parse_journal(render_journal(journal, SPACE)) == journal
     assert parse_journal(None) is None
     assert journal != AgentJournal()
 
 
-def test_our_daemon_sets_carry_the_mark_by_which_they_are_known() -> None:
+def test_daemon_sets_have_the_owner_label() -> None:
     chosen = options()
-    found = render_daemon_set(pools(HOSTS, chosen)[0], chosen)
-    assert found["metadata"]["labels"][OWNER_LABEL] == OWNER
+    daemon_set = render_daemon_set(pools(HOSTS, chosen)[0], chosen)
+    assert daemon_set["metadata"]["labels"][OWNER_LABEL] == OWNER
