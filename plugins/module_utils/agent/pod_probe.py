@@ -83,7 +83,7 @@ def compare_cgroup_values(
 
 
 def _read_value(host: Host, known: Hierarchies, cgroup: str, each: Mapping[str, str]) -> dict[str, Any]:
-    path = f"{known.folder(each['controller'], cgroup)}/{each['file']}"
+    path = f"{known.directory(each['controller'], cgroup)}/{each['file']}"
     text, reason = "", ""
     try:
         folder = safe_path.open_directory(host, known.points[each["controller"]], cgroup)

@@ -95,7 +95,7 @@ class Hierarchies:
     mode: str
     points: Mapping[str, str]
 
-    def folder(self, controller: str, cgroup: str) -> str:
+    def directory(self, controller: str, cgroup: str) -> str:
         """The folder of a cgroup, such as ``kubepods.slice``, in a controller's hierarchy; it need not exist."""
         if controller not in self.points:
             known = ", ".join(sorted(self.points)) or "none"

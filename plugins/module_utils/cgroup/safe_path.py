@@ -94,7 +94,7 @@ def _open_below(name: str, place: str, above: int | None = None) -> int:
     try:
         return os.open(name, flags, dir_fd=above)
     except FileNotFoundError:
-        raise ColocationError("there is no such cgroup", "See whether it was removed.", file=place) from None
+        raise ColocationError("the cgroup does not exist", "See whether it was removed.", file=place) from None
     except OSError as error:
         if _is_link(name, above):
             reason = "a symlink stands where a cgroup should be"

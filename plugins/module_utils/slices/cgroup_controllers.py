@@ -129,7 +129,7 @@ def missing_controllers(host: Host, tree: Hierarchies, unit: str, controllers: S
 
 
 def _missing_reason(host: Host, tree: Hierarchies, cgroup: str, controller: str) -> str:
-    folder = tree.folder(controller, cgroup)
+    folder = tree.directory(controller, cgroup)
     try:
         if tree.mode == "v2":
             offered = host.read(folder + "/cgroup.controllers").split()

@@ -95,7 +95,7 @@ def _texts(host: Host, tree: Hierarchies, group: str, knob: Knob) -> dict[str, s
     """The knob's files that are there; none where the controller is not enabled."""
     if knob.controller(tree.mode) not in tree.points or not group:
         return {}
-    folder = tree.folder(knob.controller(tree.mode), group.strip("/"))
+    folder = tree.directory(knob.controller(tree.mode), group.strip("/"))
     texts = {}
     for name in knob.files(tree.mode):
         try:

@@ -58,7 +58,7 @@ def test_what_is_not_there_has_its_reason(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     expected = [wanted("cpu.weight", "20"), wanted("cpu.qos_level", "-1", "pod")]
     container, level = compare_cgroup_values(tree.host, place("systemd"), expected, ROOT)
-    assert (container["reason"], container["verified"]) == ("there is no such cgroup", False)
+    assert (container["reason"], container["verified"]) == ("the cgroup does not exist", False)
     assert (level["reason"], level["verified"]) == ("cannot be read: No such file or directory", False)
 
 

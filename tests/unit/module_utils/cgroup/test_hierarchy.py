@@ -60,8 +60,8 @@ def node(folder: Path, mounts: list[str], **controllers: str) -> Host:
 def test_controllers_of_v1_are_found_where_they_are_mounted_together(tmp_path: Path) -> None:
     found = hierarchies(node(tmp_path, V1))
     assert (found.mode, dict(found.points)) == ("v1", V1_POINTS)
-    assert found.folder("cpuacct", "kubepods/burstable") == f"{ROOT}/cpu,cpuacct/kubepods/burstable"
-    assert found.folder("systemd", "") == f"{ROOT}/systemd"
+    assert found.directory("cpuacct", "kubepods/burstable") == f"{ROOT}/cpu,cpuacct/kubepods/burstable"
+    assert found.directory("systemd", "") == f"{ROOT}/systemd"
 
 
 def test_the_shortest_mount_point_counts(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_controllers_of_v2_are_found_at_its_root(tmp_path: Path) -> None:
     assert found.mode == "v2"
     assert set(found.points) == {"cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc"}
     assert set(found.points.values()) == {ROOT}
-    assert found.folder("io", "kubepods.slice") == f"{ROOT}/kubepods.slice"
+    assert found.directory("io", "kubepods.slice") == f"{ROOT}/kubepods.slice"
 
 
 def test_hybrid_is_v1(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_hybrid_that_counts_processes_in_v2_has_no_tree_of_systemds(tmp_path: Pa
     found = hierarchies(node(tmp_path, mounts, systemd=""))
     assert found.mode == "v1"
     with pytest.raises(ColocationError, match="no controller systemd"):
-        found.folder("systemd", "kubepods")
+        found.directory("systemd", "kubepods")
 
 
 def test_v2_mounted_over_v1_is_v2(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_every_folder_named_for_the_running_machine_exists() -> None:
     """Whatever it has, a folder that is named must be there."""
     found = hierarchies(Host("/"))
     assert found.points
-    assert all(os.path.isdir(found.folder(each, "")) for each in found.points)
+    assert all(os.path.isdir(found.directory(each, "")) for each in found.points)
 
 
 def test_a_tree_of_files_with_controllers_at_its_root_is_v2(tmp_path: Path) -> None:
@@ -218,14 +218,14 @@ FOUND = Hierarchies("v1", {"cpu": "/cg/cpu", "memory": "/cg/memory"})
 
 def test_a_controller_that_is_not_there() -> None:
     with pytest.raises(ColocationError) as caught:
-        FOUND.folder("cpuset", "kubepods")
+        FOUND.directory("cpuset", "kubepods")
     assert caught.value.message == "this node has no controller cpuset (cgroup v1; there are: cpu, memory)"
 
 
 @given(st.text("ab/.\0-_", max_size=12))
 def test_a_folder_stays_in_its_hierarchy(cgroup: str) -> None:
     try:
-        folder = FOUND.folder("cpu", cgroup)
+        folder = FOUND.directory("cpu", cgroup)
     except ColocationError:
         assert {"", ".", ".."} & set(cgroup.split("/")) or "\0" in cgroup
     else:

@@ -133,10 +133,10 @@ def test_every_tree_and_class_is_what_is_computed(tmp_path: Path, name: str) -> 
     own = KubeletTree(NODES[name][0])
     points = set(found.points.values())
     assert set(cgroups["trees"]) <= {f"{point}/{tree.pods()}" for point in points for tree in trees}
-    assert found.folder("cpu", own.pods()) in cgroups["trees"]
+    assert found.directory("cpu", own.pods()) in cgroups["trees"]
     levels = {f"{point}/{tree.qos(qos)}" for point in points for tree in trees for qos in QosClass}
     assert {path.rpartition("/")[0] for path in cgroups["files"]} <= levels | points
     if name in ("trixie-v2-static", "bookworm-v1-aligned", "bookworm-v1-drivers-differ"):
         # The collector of the others did not look at the classes yet.
-        classes = {found.folder("cpu", own.qos(qos)) for qos in (QosClass.BURSTABLE, QosClass.BESTEFFORT)}
+        classes = {found.directory("cpu", own.qos(qos)) for qos in (QosClass.BURSTABLE, QosClass.BESTEFFORT)}
         assert classes <= {path.rpartition("/")[0] for path in cgroups["files"]}

@@ -123,14 +123,14 @@ def test_a_walk_ends_up_where_each_path_leads(host: Host, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("relative", ["a/none", "none", "none/b"])
 def test_a_cgroup_that_is_not_there(host: Host, relative: str) -> None:
-    with pytest.raises(ColocationError, match="there is no such cgroup"):
+    with pytest.raises(ColocationError, match="the cgroup does not exist"):
         open_directory(host, "/cg", relative)
 
 
 def test_a_file_is_no_cgroup(host: Host) -> None:
     with pytest.raises(ColocationError, match=r"/cg/a/b/cpu\.weight: cannot be opened: Not a directory"):
         open_directory(host, "/cg", "a/b/cpu.weight")
-    with pytest.raises(ColocationError, match="/none: there is no such cgroup"):
+    with pytest.raises(ColocationError, match="/none: the cgroup does not exist"):
         open_directory(host, "/none", "a")
 
 

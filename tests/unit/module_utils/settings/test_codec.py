@@ -164,10 +164,10 @@ def test_a_file_is_understood(name: str, mode: str, current: Texts, value: Any) 
     [
         ("cpu_idle", "v2", {}, "cpu_idle: cpu.idle of the cgroup was not read"),
         ("io_weight", "v2", {}, "io_weight: the cgroup has none of io.weight, io.bfq.weight"),
-        ("cpuset_partition", "v1", {}, "cpuset_partition: the kernel has no such setting on cgroup v1"),
+        ("cpuset_partition", "v1", {}, "cpuset_partition: the kernel does not have this setting on cgroup v1"),
         ("cpu_quota", "v1", {"cpu.cfs_quota_us": "5"}, "cpu.cfs_period_us of the cgroup was not read"),
-        ("memory_max", "v2", {"memory.max": "lots\n"}, "memory_max: not what the kernel writes: memory.max 'lots'"),
-        ("cpu_quota", "v2", {"cpu.max": "\n"}, "cpu_quota: not what the kernel writes: cpu.max ''"),
+        ("memory_max", "v2", {"memory.max": "lots\n"}, "memory_max: the kernel does not write this: memory.max 'lots'"),
+        ("cpu_quota", "v2", {"cpu.max": "\n"}, "cpu_quota: the kernel does not write this: cpu.max ''"),
     ],
 )
 def test_what_cannot_be_read_is_named(name: str, mode: str, current: Texts, what: str) -> None:
@@ -183,7 +183,7 @@ def test_nothing_is_written_past_a_file_that_was_not_read() -> None:
 
 
 def test_nothing_is_computed_from_what_is_not_understood() -> None:
-    with pytest.raises(ColocationError, match=r"cpu_period: not what the kernel writes: cpu\.max '5'"):
+    with pytest.raises(ColocationError, match=r"cpu_period: the kernel does not write this: cpu\.max '5'"):
         render_texts(knob("cpu_period"), 50000, "v2", {"cpu.max": "5\n"})
 
 
@@ -260,12 +260,12 @@ def test_what_systemd_tells_is_understood(name: str, values: dict[str, Any], val
 
 
 def test_what_systemd_does_not_tell_is_named() -> None:
-    with pytest.raises(ColocationError, match="cpu_weight: systemd does not tell CPUWeight"):
+    with pytest.raises(ColocationError, match="cpu_weight: systemd does not report CPUWeight"):
         from_properties(knob("cpu_weight"), {})
 
 
 def test_there_are_knobs_that_systemd_does_not_hold() -> None:
-    with pytest.raises(ColocationError, match="cpu_burst: systemd has no property for it"):
+    with pytest.raises(ColocationError, match="cpu_burst: systemd has no property for this setting"):
         to_properties(knob("cpu_burst"), 0)
 
 

@@ -16,8 +16,11 @@ from ansible_collections.volcano.colocation.plugins.module_utils.settings.regist
     ("values", "reason"),
     [
         ({"cpu_idle": True, "cpu_weight": 100}, "an idle cgroup has no weight"),
-        ({"cpu_burst": 60000, "cpu_quota": 500000}, "cpu_burst is 60000 microseconds and the quota of a period 50000"),
-        ({"cpu_burst": 30000, "cpu_quota": 500000, "cpu_period": 50000}, "the quota of a period 25000"),
+        (
+            {"cpu_burst": 60000, "cpu_quota": 500000},
+            "cpu_burst is 60000 microseconds and the quota of a period is 50000",
+        ),
+        ({"cpu_burst": 30000, "cpu_quota": 500000, "cpu_period": 50000}, "the quota of a period is 25000"),
         ({"cpu_burst": 1, "cpu_quota": None}, "cpu_quota is max"),
         ({"memory_max": 8192, "memory_min": 12288}, "memory_min is more than memory_max (12288, 8192 bytes)"),
         ({"memory_max": 8192, "memory_low": 12288}, "memory_low is more than memory_max"),

@@ -107,24 +107,24 @@ def test_memory_protection_is_refused_by_version_and_gate_where_kubelet_writes_i
     [
         ("cpu_weight", "root", {}, ["kubelet", "at its start", "kubeReserved"]),
         ("cpu_weight", "burstable", {}, ["every minute", "requests of all burstable pods", "single pods"]),
-        ("cpu_weight", "besteffort", {}, ["every minute", "the least there is", "single pods"]),
+        ("cpu_weight", "besteffort", {}, ["every minute", "the minimum", "single pods"]),
         ("cpu_idle", "besteffort", {"driver": Driver.CGROUPFS}, ["would not start again", "#136025", "single pods"]),
-        ("cpu_idle", "besteffort", {}, ["would not start again", "systemd takes idle back", "single pods"]),
+        ("cpu_idle", "besteffort", {}, ["would not start again", "systemd resets idle", "single pods"]),
         ("memory_max", "root", {}, ["the memory limit", "at its start", "systemReserved"]),
         ("pids_max", "root", {}, ["the limit of tasks", "at its start"]),
         ("hugetlb_1GB_max", "burstable", {}, ["huge pages", "every minute", "single pods"]),
         ("cpuset_cpus", "root", {}, ["all CPUs at its start", "reservedSystemCPUs"]),
         ("cpuset_cpus", "pod", {"static_cpu": True}, ["static CPU manager", "every 10 seconds", "cpu_quota"]),
-        ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the gate"]),
+        ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the feature gate"]),
         (
             "memory_low",
             "burstable",
             {"version": NEW},
-            ["at its start", "every minute", "TieredReservation", "of your own"],
+            ["at its start", "every minute", "TieredReservation", "your own slice"],
         ),
         ("memory_low", "root", {"version": NEW, "memory_qos": True}, ["at its start", "TieredReservation"]),
         ("memory_low", "burstable", {"version": NEW, "memory_qos": False}, ["at its start", "TieredReservation"]),
-        ("memory_low", "burstable", {"version": None}, ["neither kubelet's version nor its gate", "of your own"]),
+        ("memory_low", "burstable", {"version": None}, ["neither its version nor its feature gate", "your own slice"]),
     ],
 )
 def test_a_reason_says_who_when_and_what_else(name: str, place: str, other: Any, words: list[str]) -> None:
@@ -134,8 +134,8 @@ def test_a_reason_says_who_when_and_what_else(name: str, place: str, other: Any,
 
 def test_switching_the_gate_off_is_no_way_out_from_137_on() -> None:
     """There it takes protection away at its start whether the gate is on, by default, or off."""
-    assert "Turn the gate" not in said("memory_low", "burstable", version=NEW)
-    assert "Turn the gate" in said("memory_low", "burstable", version=OLD, memory_qos=True)
+    assert "Turn the feature gate" not in said("memory_low", "burstable", version=NEW)
+    assert "Turn the feature gate" in said("memory_low", "burstable", version=OLD, memory_qos=True)
 
 
 def test_idle_under_cgroupfs_has_nobody_to_take_it_back() -> None:

@@ -52,7 +52,7 @@ def test_it_waits_for_a_cgroup_that_kubelet_has_yet_to_make(v2: Tree, lines: lis
     assert reapply.reapply(v2.node(), clock, lines.append) == 0
     assert v2.read(POD, "pids.max") == "10"
     assert clock.now < 1040
-    anew = "set again (the cgroup was made anew, or another program wrote the file)"
+    anew = "set again (the cgroup was re-created, or another program wrote the file)"
     assert sorted(lines) == [
         f"{POD} cpu_quota: drifted from 1 to max, {anew}",
         f"{POD} pids_max: drifted from 10 to max, {anew}",
@@ -66,7 +66,7 @@ def test_a_pod_that_does_not_come_back_is_forgotten_once_others_are_there(v2: Tr
     clock = FakeClock()
     assert reapply.reapply(v2.node(), clock, lines.append) == 0
     assert clock.now >= 1000 + reapply.CGROUP_TIMEOUT
-    assert lines == [f"{POD}: the pod is gone, forgotten"]
+    assert lines == [f"{POD}: the pod no longer exists, its settings are deleted from the record"]
     lines.clear()
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
     assert lines == []
@@ -85,7 +85,10 @@ def test_other_pods_are_found_below_a_root(v2: Tree, lines: list[str], inner: st
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
     v2.make(tree.pod(QosClass.BURSTABLE, UIDS["burstable"]))
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
-    assert lines == [f"{pod}{inner}: there is no such cgroup", f"{pod}{inner}: the pod is gone, forgotten"]
+    assert lines == [
+        f"{pod}{inner}: the cgroup does not exist",
+        f"{pod}{inner}: the pod no longer exists, its settings are deleted from the record",
+    ]
 
 
 def test_a_cgroup_that_is_not_a_pods_is_kept(v2: Tree, lines: list[str]) -> None:
@@ -97,14 +100,14 @@ def test_a_cgroup_that_is_not_a_pods_is_kept(v2: Tree, lines: list[str]) -> None
     shutil.rmtree(str(v2.top / own))
     for _run in range(2):
         assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
-    assert lines == [f"{own}: there is no such cgroup"] * 2
+    assert lines == [f"{own}: the cgroup does not exist"] * 2
 
 
 def test_a_pod_is_kept_while_no_pod_is_there_at_all(v2: Tree, lines: list[str]) -> None:
     v2.run(pod={"uid": UIDS["besteffort"]}, settings={"pids_max": 10})
     shutil.rmtree(str(v2.top / "kubepods.slice"))
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
-    assert lines == [f"{POD}: there is no such cgroup"]
+    assert lines == [f"{POD}: the cgroup does not exist"]
     v2.make(POD)
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
     assert v2.read(POD, "pids.max") == "10"

@@ -114,7 +114,7 @@ def test_a_drift_is_told_with_its_cause_and_repaired(v2: Tree) -> None:
     v2.file("system.slice", "cpu.max.burst").write_text("0\n")
     (drifted, _right) = v2.run(slice="system.slice", settings={"cpu_burst": 5000, "cpu_quota": 2})["settings"]
     assert (drifted["knob"], drifted["before"], drifted["after"]) == ("cpu_burst", "0", "5000")
-    assert drifted["cause"] == "the cgroup was made anew, or another program wrote the file"
+    assert drifted["cause"] == "the cgroup was re-created, or another program wrote the file"
     assert v2.read("system.slice", "cpu.max.burst") == "5000"
     v2.run(slice="system.slice", state="absent")
     assert (v2.read("system.slice", "cpu.max.burst"), v2.read("system.slice", "cpu.max")) == ("0", "max 100000")

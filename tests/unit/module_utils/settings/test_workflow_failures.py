@@ -43,7 +43,7 @@ def test_when_one_write_fails_those_before_it_are_put_back(v2: Tree) -> None:
     burst.mkdir()
     message = failed(v2, plan)
     assert f"/cgroups/{BESTEFFORT}/cpu.max.burst: cpu_burst: writing '5000' failed with EISDIR" in message
-    assert "The 2 writes made before were put back" in message
+    assert "The 2 earlier writes were rolled back" in message
     burst.rmdir()
     burst.write_text("0\n")
     assert v2.texts() == before
@@ -68,7 +68,10 @@ def test_a_value_that_does_not_show_is_an_error_and_put_back(v2: Tree) -> None:
     other = os.open(str(weight), os.O_RDWR | os.O_NONBLOCK)
     os.write(other, b"30\n")
     message = failed(v2, plan)
-    assert "cpu_weight of system.slice: 20 was written, and it is 30. The 2 writes made before were put" in message
+    assert (
+        "cpu_weight of system.slice: 20 was written, but the value is 30. The 2 earlier writes were rolled back"
+        in message
+    )
     assert os.read(other, 99) == b"100\n"
     os.close(other)
     assert v2.read("system.slice", "cpu.max") == "max 100000"
@@ -79,7 +82,7 @@ def test_a_device_that_had_no_limit_is_freed_of_it(v2: Tree) -> None:
     settings = {"io_max": {"8:16": {"wiops": 5}}, "memory_oom_group": True}
     plan = v2.plan(slice="system.slice", settings=settings)
     bury(v2.file("system.slice", "memory.oom.group"))
-    assert "The 1 writes made before were put back" in failed(v2, plan)
+    assert "The 1 earlier writes were rolled back" in failed(v2, plan)
     assert v2.read("system.slice", "io.max").splitlines() == [
         "8:0 rbps=1000 wbps=max riops=max wiops=max",
         "8:16 rbps=max wbps=max riops=max wiops=max",
@@ -90,7 +93,7 @@ def test_a_cgroup_that_went_meanwhile_is_named(v2: Tree) -> None:
     plan = v2.plan(slice="system.slice", settings={"cpu_weight": 20})
     shutil.rmtree(str(v2.top / "system.slice"))
     message = failed(v2, plan)
-    assert "/cgroups/system.slice: cpu_weight: there is no such cgroup. Nothing had been written" in message
+    assert "/cgroups/system.slice: cpu_weight: the cgroup does not exist. Nothing had been written" in message
 
 
 def test_a_link_in_the_path_is_not_followed(v2: Tree) -> None:
@@ -188,7 +191,7 @@ def test_a_knob_that_the_kernel_lacks_fails_or_is_left_out(v2: Tree) -> None:
     settings = {"cpu_burst": 5000, "cpu_bvt_warp_ns": -1, "memory_qos_level": -1, "pids_max": 10}
     message = refused(v2, slice="system.slice", settings=settings)
     assert "cpu_burst: this kernel has no cpu.max.burst in /cgroups/system.slice" in message
-    assert "memory_qos_level: cgroup v2 has no such setting" in message
+    assert "memory_qos_level: cgroup v2 does not have this setting" in message
     result = v2.run(slice="system.slice", settings=settings, unsupported="skip")
     assert [each["knob"] for each in result["unsupported"]] == ["cpu_burst", "cpu_bvt_warp_ns", "memory_qos_level"]
     assert [each["knob"] for each in result["settings"]] == ["pids_max"]
