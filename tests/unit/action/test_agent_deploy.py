@@ -90,7 +90,7 @@ def test_an_archive_is_read_here(lived: Run) -> None:
         ("verify", "is not a kubeconfig: "),
         ("trial", "is not a kubeconfig: "),
         ("image", f"and the archive holds {NAME} for pdp11. Nothing was changed"),
-        ("pod", "'0/1' is no pod's UID"),
+        ("pod", "'0/1' is not the UID of a pod"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_changed(lived: Run, name: str, message: str) -> None:

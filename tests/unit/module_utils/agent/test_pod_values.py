@@ -67,7 +67,7 @@ def test_a_link_in_the_tree_is_not_followed(tmp_path: Path) -> None:
     pod = tree.top / PODS["cgroupfs"]["burstable"]
     (pod / CONTAINER).symlink_to(tree.top)
     (found,) = compare_cgroup_values(tree.host, place("cgroupfs"), [wanted("cpu.weight", "100")], ROOT)
-    assert found["reason"] == "a symlink stands where a cgroup should be"
+    assert found["reason"] == "it is a symbolic link instead of a cgroup, and is not followed"
 
 
 def test_a_controller_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -107,17 +107,17 @@ def test_v2_mounted_over_v1_is_v2(tmp_path: Path) -> None:
         (
             [V2, "40 1 0:41 / /run/v1 rw - cgroup cgroup rw,cpuset"],
             {"root": "cpu memory"},
-            "cgroup v2 is in force at /sys/fs/cgroup, and of the other version are: cpuset at /run/v1",
+            "cgroup v2 is in effect at /sys/fs/cgroup, but these controllers have the other version: cpuset at /run/v1",
         ),
         (
             [V2, "40 1 0:41 / /run/v1 rw - cgroup cgroup rw,blkio"],
             {"root": "cpu memory"},
-            "of the other version are: blkio at /run/v1",
+            "these controllers have the other version: blkio at /run/v1",
         ),
         (
             [line for line in [*V1, UNIFIED] if not line.endswith(",memory")],
             {"unified": "memory misc"},
-            "cgroup v1 is in force at /sys/fs/cgroup, and of the other version are: memory at /sys/fs/cgroup/unified",
+            "cgroup v1 is in effect at /sys/fs/cgroup, .* the other version: memory at /sys/fs/cgroup/unified",
         ),
     ],
 )
@@ -197,19 +197,19 @@ def test_a_link_that_leads_out_of_the_tree_is_no_controller(tmp_path: Path, targ
 def test_a_tree_of_files_with_both_versions_is_refused(tmp_path: Path) -> None:
     tree = v1_tree(tmp_path, "cpu", "unified")
     (tree / "unified/cgroup.controllers").write_text("memory\n")
-    with pytest.raises(ColocationError, match=r"cgroup v1 is in force at /tree, .*: memory at /tree/unified"):
+    with pytest.raises(ColocationError, match=r"cgroup v1 is in effect at /tree, .*: memory at /tree/unified"):
         hierarchies(Host(str(tmp_path)), "/tree")
 
 
 @pytest.mark.parametrize("folders", [(), ("kubepods",), ("systemd",)])
 def test_a_folder_that_is_no_cgroup_tree(tmp_path: Path, folders: tuple[str, ...]) -> None:
     v1_tree(tmp_path, *folders)
-    with pytest.raises(ColocationError, match="/tree: is no cgroup tree"):
+    with pytest.raises(ColocationError, match="/tree: is not a cgroup tree"):
         hierarchies(Host(str(tmp_path)), "/tree")
 
 
 def test_a_root_that_is_no_absolute_path(tmp_path: Path) -> None:
-    with pytest.raises(ColocationError, match="'tree' is no absolute path"):
+    with pytest.raises(ColocationError, match="'tree' is not an absolute path"):
         hierarchies(Host(str(tmp_path)), "tree")
 
 
@@ -219,7 +219,7 @@ FOUND = Hierarchies("v1", {"cpu": "/cg/cpu", "memory": "/cg/memory"})
 def test_a_controller_that_is_not_there() -> None:
     with pytest.raises(ColocationError) as caught:
         FOUND.directory("cpuset", "kubepods")
-    assert caught.value.message == "this node has no controller cpuset (cgroup v1; there are: cpu, memory)"
+    assert caught.value.message == "this node has no controller cpuset (cgroup v1; available: cpu, memory)"
 
 
 @given(st.text("ab/.\0-_", max_size=12))

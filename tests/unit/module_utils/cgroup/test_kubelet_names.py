@@ -132,7 +132,7 @@ def test_the_top_under_another_name() -> None:
 @pytest.mark.parametrize("uid", ["", "a/b", "a_b", "../x", "a\0"])
 def test_what_is_no_uid(uid: str) -> None:
     for driver in Driver:
-        with pytest.raises(ColocationError, match="is no pod's UID"):
+        with pytest.raises(ColocationError, match="is not the UID of a pod"):
             KubeletTree(driver).pod(BURSTABLE, uid)
 
 
@@ -159,10 +159,10 @@ def test_containers_are_named_as_the_runtime_names_them(runtime: str, in_a_slice
 
 
 def test_what_is_no_container() -> None:
-    with pytest.raises(ColocationError, match=r"'podman' is not known\. Known are containerd, cri-o, docker\."):
+    with pytest.raises(ColocationError, match=r"'podman' is not known\. Use one of containerd, cri-o, docker\."):
         container_cgroup(POD, "podman", ID)
     for identity in ("", "..", "a/b"):
-        with pytest.raises(ColocationError, match="is no container's id"):
+        with pytest.raises(ColocationError, match="is not the id of a container"):
             container_cgroup("kubepods/pod1", "containerd", identity)
 
 

@@ -72,17 +72,17 @@ def test_the_root_itself_may_be_a_symlink(host: Host, tmp_path: Path) -> None:
     ("relative", "reason"),
     [
         ("/a", "it begins with a slash"),
-        ("..", r"there is an empty part, \. or \.\. in it"),
-        ("a/../../outside", r"there is an empty part, \. or \.\. in it"),
-        ("a//b", r"there is an empty part, \. or \.\. in it"),
-        ("a/", r"there is an empty part, \. or \.\. in it"),
-        ("./a", r"there is an empty part, \. or \.\. in it"),
+        ("..", r"it has an empty part, \. or \.\. in it"),
+        ("a/../../outside", r"it has an empty part, \. or \.\. in it"),
+        ("a//b", r"it has an empty part, \. or \.\. in it"),
+        ("a/", r"it has an empty part, \. or \.\. in it"),
+        ("./a", r"it has an empty part, \. or \.\. in it"),
         ("a\0b", "it has a zero byte"),
     ],
 )
 def test_paths_that_may_leave_the_root(host: Host, relative: str, reason: str) -> None:
     before = open_files()
-    with pytest.raises(ColocationError, match=f"is no path below the cgroup root: {reason}"):
+    with pytest.raises(ColocationError, match=f"is not a path below the cgroup root: {reason}"):
         open_directory(host, "/cg", relative)
     assert open_files() == before
 
@@ -101,7 +101,7 @@ def test_links_are_not_followed_wherever_they_lead(host: Host, tmp_path: Path, l
         with pytest.raises(ColocationError) as caught:
             open_directory(host, "/cg", relative)
         assert caught.value.file == f"/cg/{name}"
-        assert caught.value.message == "a symlink stands where a cgroup should be"
+        assert caught.value.message == "it is a symbolic link instead of a cgroup, and is not followed"
     assert open_files() == before
 
 

@@ -72,9 +72,9 @@ def test_the_parents_of_a_slice_end_with_the_nearest(name: str, above: tuple[str
     assert parents(name) == above
 
 
-NAMELESS = r"has a level without a name, for each dash starts a level (\x2d is a dash that starts none)"
-CHARACTERS = r", and systemd takes only letters, digits and : - _ . \ in names"
-PATH = "is a path; a slice's name has no slash, and each dash in it stands for one level"
+NAMELESS = r"has a level without a name: each dash starts a level (\x2d is a dash that does not)"
+CHARACTERS = r", but systemd accepts only letters, digits and : - _ . \ in names"
+PATH = "is a path; the name of a slice has no slash, and each dash in it starts a level"
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ PATH = "is a path; a slice's name has no slash, and each dash in it stands for o
         ("", "does not end with .slice"),
         (".slice", "has nothing before .slice"),
         ("offline", "does not end with .slice: write offline.slice"),
-        ("kubelet.service", "is another kind of unit than a slice: write kubelet.slice"),
+        ("kubelet.service", "is the name of another type of unit: write kubelet.slice"),
         ("a.Slice", "does not end with .slice: write a.Slice.slice"),
         ("/a/b.slice", PATH + ": write a-b.slice"),
         ("kubepods.slice/kubepods-burstable.slice", PATH + ": write kubepods-burstable.slice"),
         ("../x.slice", PATH + ": write x.slice"),
-        ("a@b.slice", r"is a template or an instance of one, which no slice can be: write a\x40b.slice"),
+        ("a@b.slice", r"is a template or an instance, which a slice cannot be: write a\x40b.slice"),
         ("a b*.slice", "has ' ', '*'" + CHARACTERS + r": write a\x20b\x2a.slice"),
         ("gr\u00fcn.slice", "has '\u00fc'" + CHARACTERS + r": write gr\xc3\xbcn.slice"),
         ("a\n.slice", r"has '\n'" + CHARACTERS + r": write a\x0a.slice"),
@@ -96,7 +96,7 @@ PATH = "is a path; a slice's name has no slash, and each dash in it stands for o
         ("a-.slice", NAMELESS + ": write a.slice"),
         ("a--b.slice", NAMELESS + ": write a-b.slice"),
         ("--.slice", NAMELESS),
-        ("a" * 250 + ".slice", "has 256 characters, and systemd takes 255 at most"),
+        ("a" * 250 + ".slice", "has 256 characters, but systemd accepts at most 255"),
     ],
 )
 def test_what_is_no_slice_and_what_to_write_instead(name: str, reason: str) -> None:
