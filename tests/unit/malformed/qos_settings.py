@@ -138,7 +138,9 @@ CASES = {
     "version of a word": _option("kubelet_version: 'new' is not a version. Write it like 1.31", kubelet_version="new"),
     "root that is not there": _option("/none: is not a cgroup tree", cgroup_root="/none"),
     "root with NUL": _option("is not an absolute path", cgroup_root="x\0"),
-    "kubelet's root through ..": _target("is not the path of a cgroup", qos_class="burstable", kubelet_cgroup_root="../x"),
+    "kubelet's root through ..": _target(
+        "is not the path of a cgroup", qos_class="burstable", kubelet_cgroup_root="../x"
+    ),
     "misspelt option": _option("Unsupported parameters", bogus=1),
     "CPUs are a word": _percent("'cpus' is of type str", cpus="x"),
     "no CPUs": _percent("cpus: 0.0 is not a number of CPUs. Write it like 64 or 2.5", cpus=0),

@@ -78,7 +78,14 @@ def test_the_unit_starts_the_same_script() -> None:
 @pytest.mark.parametrize(
     ("tree", "texts", "missing"),
     [
-        (V1, {}, {"cpuset": "it has no cgroup there", "hugetlb": "it has no cgroup there"}),
+        (
+            V1,
+            {},
+            {
+                "cpuset": "the slice has no cgroup in this controller",
+                "hugetlb": "the slice has no cgroup in this controller",
+            },
+        ),
         (
             V1,
             {"cpuset/a.slice/cpuset.cpus": "\n", "cpuset/a.slice/cpuset.mems": "0\n", "hugetlb/a.slice/x": ""},
@@ -87,7 +94,7 @@ def test_the_unit_starts_the_same_script() -> None:
         (
             V1,
             {"cpuset/a.slice/cpuset.cpus": "0\n", "cpuset/a.slice/cpuset.mems": "0\n", "hugetlb/a.slice": ""},
-            {"hugetlb": "what is there is no folder"},
+            {"hugetlb": "its path is not a directory"},
         ),
         (V2, {"a.slice/cgroup.controllers": "cpuset cpu\n"}, {"hugetlb": "it is not enabled above the slice"}),
     ],

@@ -151,7 +151,7 @@ def test_a_slice_with_a_process_stays(systemd: Systemd, folder: str) -> None:
     if not inside:
         assert run(systemd, state="absent")[0] is True
         return
-    with pytest.raises(ColocationError, match=r"process 4711 is in it\. Stop what runs there"):
+    with pytest.raises(ColocationError, match=r"process 4711 is in it\. Stop its processes"):
         run(systemd, state="absent")
     assert tree(systemd) == before
     assert systemd.slices[NAME].active
@@ -202,9 +202,9 @@ def test_a_slice_with_another_unit_stays(systemd: Systemd) -> None:
     [
         ("etc/systemd/system.control/node-agents.slice.d/50-CPUWeight.conf", "systemctl revert node-agents.slice"),
         (f"{CONTROL}/{NAME}.d/99-mine.conf", "systemctl revert node-agents.slice"),
-        (f"etc/systemd/system/{NAME}.d/10-site.conf", "Remove the line there"),
-        ("etc/systemd/system/node-.slice.d/10-site.conf", "Remove the line there"),
-        ("usr/lib/systemd/system/slice.d/10-site.conf", "Remove the line there"),
+        (f"etc/systemd/system/{NAME}.d/10-site.conf", "Remove the line from that file"),
+        ("etc/systemd/system/node-.slice.d/10-site.conf", "Remove the line from that file"),
+        ("usr/lib/systemd/system/slice.d/10-site.conf", "Remove the line from that file"),
     ],
 )
 def test_a_stronger_drop_in_is_refused(systemd: Systemd, path: str, remedy: str) -> None:
@@ -213,7 +213,7 @@ def test_a_stronger_drop_in_is_refused(systemd: Systemd, path: str, remedy: str)
     with pytest.raises(ColocationError, match=remedy) as caught:
         run(systemd, properties={"CPUWeight": 200})
     assert caught.value.file == "/" + path
-    assert "sets CPUWeight=7 and wins over CPUWeight=200" in str(caught.value)
+    assert "sets CPUWeight=7 and overrides CPUWeight=200" in str(caught.value)
     assert tree(systemd) == before
     assert run(systemd, properties={"TasksMax": 5})[0] is True
 
@@ -226,7 +226,7 @@ def test_a_drop_in_that_says_the_same_is_none_the_worse(systemd: Systemd) -> Non
 
 
 def test_an_unknown_property_is_refused(systemd: Systemd) -> None:
-    with pytest.raises(ColocationError, match="no property MemoryZSwapMax; it came with systemd 253"):
+    with pytest.raises(ColocationError, match="no property MemoryZSwapMax; systemd 253 added it"):
         run(systemd, properties={"MemoryZSwapMax": "1G"})
 
 
@@ -275,10 +275,10 @@ def test_slices_of_kubelet_are_neither_started_nor_stopped(systemd: Systemd) -> 
 @pytest.mark.parametrize(
     ("name", "properties", "message"),
     [
-        ("kubepods-besteffort.slice", {"CPUWeight": 7}, "CPUWeight of kubepods-besteffort.slice is kubelet's"),
+        ("kubepods-besteffort.slice", {"CPUWeight": 7}, "CPUWeight of kubepods-besteffort.slice belongs to kubelet"),
         ("kubepods-besteffort.slice", {"CPUWeight": "idle"}, "kubelet would not start again"),
         ("kubepods.slice", {"MemoryMax": "1G"}, "kubelet writes the memory limit"),
-        ("a-kubepods-burstable.slice", {"MemoryLow": "1G"}, "neither kubelet's version"),
+        ("a-kubepods-burstable.slice", {"MemoryLow": "1G"}, "neither its version"),
         ("kubepods-burstable.slice", {"AllowedCPUs": "0"}, "static CPU manager"),
     ],
 )
@@ -365,7 +365,9 @@ def test_somebody_elses_drop_in_stays_and_is_named(systemd: Systemd) -> None:
     path = f"etc/systemd/system.control/{NAME}.d/50-CPUWeight.conf"
     systemd.write(path, "[Slice]\nCPUWeight=7\n")
     work = unit_result.prepare(systemd.host, parameters(state="absent"))
-    assert unit_result.warnings(work) == [f"/{path} is not ours and stays; remove it, or run systemctl revert {NAME}"]
+    assert unit_result.warnings(work) == [
+        f"/{path} is not managed by the collection and stays; remove it, or run systemctl revert {NAME}"
+    ]
 
 
 def test_controllers_that_the_node_has_not_are_an_error(systemd: Systemd) -> None:
