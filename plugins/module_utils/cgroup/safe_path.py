@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Open paths below a cgroup root without following symbolic links, even if the tree changes concurrently (openat(2))."""
+"""Open paths below a cgroup root without following symbolic links, also while the tree changes (openat(2))."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_a_plain_tree_goes_from_every_hierarchy(simulation: Simulation) -> None:
 def test_a_tree_with_a_process_is_left_alone(simulation: Simulation) -> None:
     simulation.write("/sys/fs/cgroup/kubepods/besteffort/pod1/cgroup.procs", "4711\n12\n")
     assert processes(simulation.host, "/sys/fs/cgroup/kubepods") == {12, 4711}
-    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: left alone, process 12 is in it"
+    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: not removed, process 12 is in it"
     assert folder(simulation, "kubepods/besteffort/pod1").is_dir()
 
 
