@@ -49,7 +49,7 @@ def section_settings(text: str, section: str = "Service") -> list[tuple[str, str
 
 
 def split_words(text: str) -> list[str]:
-    """Words as systemd splits them: at whitespace, without quotes. With unpaired quotes only whitespace is considered."""
+    """Words as systemd splits them: at whitespace, without quotes. Unpaired quotes are ordinary characters."""
     if len(text) > LONGEST:
         return []
     try:

@@ -65,7 +65,7 @@ def test_a_failed_job_says_why(simulation: Simulation) -> None:
 
 def test_a_unit_that_something_starts_again_is_named(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "_job", lambda verb, name: (0, "", ""))
-    with pytest.raises(ServiceError, match=r"kubelet.service was stopped, but is active again. Find the unit that starts it"):
+    with pytest.raises(ServiceError, match=r"kubelet.service was stopped, but is active again. Find the unit"):
         service_units.stop(simulation.node, KUBELET)
 
 
