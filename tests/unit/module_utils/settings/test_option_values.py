@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people write, in their units."""
+"""Values as users write them, with their units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.settings.regist
 
 NODE = Capacity(cpus=8, memory=32 * 2**30, devices={"/dev/sda": "8:0"})
 
-TAKEN = [
+ACCEPTED = [
     ("cpu_weight", 200, 200),
     ("cpu_weight", "200", 200),
     ("cpu_weight", 200.0, 200),
@@ -76,14 +76,14 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "written", "value"), TAKEN)
-def test_a_value_is_understood(name: str, written: Any, value: Any) -> None:
-    found = parse_value(knob(name), written, NODE)
-    assert found == value
-    assert type(found) is type(value)
+@pytest.mark.parametrize(("name", "written", "value"), ACCEPTED)
+def test_a_value_is_parsed(name: str, written: Any, value: Any) -> None:
+    result = parse_value(knob(name), written, NODE)
+    assert result == value
+    assert type(result) is type(value)
 
 
-def test_microseconds_are_a_part_of_the_period_in_force() -> None:
+def test_microseconds_are_a_part_of_the_current_period() -> None:
     assert parse_value(knob("cpu_quota"), "25000us", NODE, period=50000) == 500000
 
 
@@ -129,17 +129,17 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "written", "what", "wanted"), REFUSED)
-def test_an_error_names_the_knob_the_value_and_what_it_takes(name: str, written: Any, what: str, wanted: str) -> None:
+@pytest.mark.parametrize(("name", "written", "what", "remedy"), REFUSED)
+def test_an_error_names_the_knob_the_value_and_the_range(name: str, written: Any, what: str, remedy: str) -> None:
     with pytest.raises(ColocationError) as caught:
         parse_value(knob(name), written, NODE)
     assert caught.value.message.startswith(name + ": ")
     assert what in caught.value.message
-    assert wanted in caught.value.remedy
+    assert remedy in caught.value.remedy
 
 
 @given(written=st.one_of(st.text(max_size=12), st.integers(), st.floats(), st.none(), st.lists(st.text(max_size=3))))
-def test_any_text_is_a_value_or_refused_with_the_values_that_are_allowed(written: Any) -> None:
+def test_any_text_is_parsed_or_refused_with_the_allowed_values(written: Any) -> None:
     for name in ("cpu_weight", "cpu_quota", "cpu_burst", "memory_max", "cpuset_cpus", "io_max", "cpu_idle"):
         try:
             parse_value(knob(name), written, NODE)
@@ -150,6 +150,6 @@ def test_any_text_is_a_value_or_refused_with_the_values_that_are_allowed(written
         assert describe_values(knob(name)) in remedy
 
 
-def test_paths_of_devices_are_told() -> None:
+def test_device_paths() -> None:
     assert device_paths({"/dev/sda": {}, "8:16": {}}) == ("/dev/sda",)
     assert device_paths("nonsense") == ()
