@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Units of systemd: properties are set over D-Bus in one call for each unit, and stay when systemd writes them again."""
+"""Units of systemd: properties are set over D-Bus, in one call for each unit, and stay when systemd writes them."""
 
 from __future__ import annotations
 
