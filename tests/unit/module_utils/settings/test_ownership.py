@@ -113,7 +113,7 @@ def test_memory_protection_is_refused_by_version_and_gate_where_kubelet_writes_i
         ("memory_max", "root", {}, ["the memory limit", "at its start", "systemReserved"]),
         ("pids_max", "root", {}, ["the limit of tasks", "at its start"]),
         ("hugetlb_1GB_max", "burstable", {}, ["huge pages", "every minute", "single pods"]),
-        ("cpuset_cpus", "root", {}, ["all CPUs at its start", "reservedSystemCPUs"]),
+        ("cpuset_cpus", "root", {}, ["all CPUs", "at its start", "reservedSystemCPUs"]),
         ("cpuset_cpus", "pod", {"static_cpu": True}, ["static CPU manager", "every 10 seconds", "cpu_quota"]),
         ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the feature gate"]),
         (
