@@ -205,7 +205,7 @@ def _hierarchies_of_tree(host: Host, root: str) -> Hierarchies:
     if not points.keys() - {SYSTEMD}:
         raise ColocationError(
             "is not a cgroup tree: it has neither cgroup.controllers nor a directory with the name of a controller",
-            "Set the directory that takes the place of /sys/fs/cgroup.",
+            "Name the directory to use instead of /sys/fs/cgroup.",
             file=root,
         )
     unified = f"{root}/unified"

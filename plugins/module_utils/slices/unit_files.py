@@ -174,27 +174,29 @@ def remaining_drop_ins(
     return tuple(drop_in for drop_in in drop_ins if drop_in.path not in deleted)
 
 
-def require_none_stronger(unit: str, target: DropInTarget, drop_ins: Iterable[DropIn], machine: Machine) -> None:
+def require_no_overriding_drop_in(
+    unit: str, target: DropInTarget, drop_ins: Iterable[DropIn], machine: Machine
+) -> None:
     """ColocationError for a drop-in that sets a managed property to another value and takes precedence."""
-    settings = {drop_in.name: drop_in for drop_in in target.settings}
+    settings = {setting.name: setting for setting in target.settings}
     for drop_in in drop_ins:
         if drop_in.path == target.path:
             continue
-        for rival in _rivals(unit, drop_in, target, machine):
+        for conflict in _conflicting_settings(unit, drop_in, target, machine):
             raise ColocationError(
-                f"it sets {'; '.join(rival.lines)} and overrides {'; '.join(settings[rival.name].lines)}",
+                f"it sets {'; '.join(conflict.lines)} and overrides {'; '.join(settings[conflict.name].lines)}",
                 _remedy(unit, drop_in.path),
                 file=drop_in.path,
             )
 
 
-def _rivals(unit: str, drop_in: DropIn, target: DropInTarget, machine: Machine) -> list[Setting]:
+def _conflicting_settings(unit: str, drop_in: DropIn, target: DropInTarget, machine: Machine) -> list[Setting]:
     desired = {setting.name: setting for setting in target.settings}
     assigned = parse_assignments(((name, text) for name, text in assignments(drop_in.text) if name in desired), machine)
     return [
-        rival
-        for name, rival in assigned.items()
-        if rival.value != desired[name].value and _outranks(unit, drop_in, name, target)
+        conflict
+        for name, conflict in assigned.items()
+        if conflict.value != desired[name].value and _outranks(unit, drop_in, name, target)
     ]
 
 
@@ -207,5 +209,5 @@ def _outranks(unit: str, drop_in: DropIn, name: str, target: DropInTarget) -> bo
 
 def _remedy(unit: str, path: str) -> str:
     if path.startswith((CONTROL + "/", RUNTIME_CONTROL + "/", TRANSIENT + "/")):
-        return f"Another user ran systemctl set-property: run systemctl revert {unit}, or set the same value here"
+        return f"systemctl set-property wrote it: run systemctl revert {unit}, or set the same value here"
     return "Remove the line from that file, or set the same value here"

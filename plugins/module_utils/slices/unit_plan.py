@@ -80,7 +80,7 @@ def _without_us(request: Request, state: SliceState, names: Sequence[str]) -> tu
 def _plan_presence(request: Request, state: SliceState) -> Plan:
     pushed = frozenset(_pushed_by_us(request, state))
     target = unit_files.DropInTarget(request.settings, state.locations.settings, not request.persistent, pushed)
-    unit_files.require_none_stronger(request.name, target, state.drop_ins, state.machine)
+    unit_files.require_no_overriding_drop_in(request.name, target, state.drop_ins, state.machine)
     link = None
     if state.locations.link is not None and state.linked != request.persistent:
         link = request.persistent
