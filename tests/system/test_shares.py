@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What decides on the share of an online pod beside an offline one: docs/qos-profiles.md, "What it is worth"."""
+"""What decides on the share of an online pod beside an offline one: docs/qos-profiles.md, "Measured effect"."""
 
 from __future__ import annotations
 

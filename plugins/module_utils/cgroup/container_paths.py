@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cgroup in kubelet's tree is, by its path: the inverse of kubelet_names.py.
+"""Parse the path of a cgroup in kubelet's tree: the inverse of kubelet_names.py.
 
-What kubelet_names.py does not generate for some driver, root, class and pod is not recognized, whatever it looks like.
+Only paths that kubelet_names.py generates for some driver, root, class and pod are recognized.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _ID = "[0-9a-f]{64}"
 _SCOPE = re.compile(r"(.+-)(%s)\.scope" % _ID)
 """opencontainers/cgroups systemd/common.go getUnitName: any prefix, a dash, the id."""
 _DIRECTORY = re.compile("(%s)(%s)" % ("|".join(map(re.escape, DIRECTORY_PREFIXES)), _ID))
-"""A plain folder is named by the runtime alone; a prefix that no runtime has is not a container's."""
+"""The runtime alone names a plain directory; a directory with a prefix of no runtime is not a container's."""
 _DECISIVE = ("memory", "cpu", "cpuacct", "", "name=systemd")
-"""In this order: on cgroup v1 kubelet insists on memory and cpu (pkg/kubelet/cm/container_manager_linux.go
-getContainer), and memory can be off (cgroup_disable=memory). "" is the unified hierarchy, all there is on v2."""
+"""In this order: on cgroup v1 kubelet requires memory and cpu (pkg/kubelet/cm/container_manager_linux.go
+getContainer), and memory can be off (cgroup_disable=memory). "" is the unified hierarchy, the only one on v2."""
 
 
 @dataclass(frozen=True)
 class KubeletCgroup:
     """A cgroup in kubelet's tree.
 
-    ``above``: what lies above kubelet's root, where the node is a container that sees its host's cgroups. Under the
-    cgroupfs driver it looks like a nested root, and is in ``tree.root``.
-    ``qos`` is GUARANTEED at the root too. ``pod_uid`` and ``container_id`` are empty for a cgroup outside them.
-    ``prefix`` is the runtime's, with its dash: ``cri-containerd-``, ``crio-``, ``docker-``, or none.
-    ``below``: the path in the container, or in the pod, class or root when it is not a container's.
+    ``above``: the path above kubelet's root, if the node is a container that sees its host's cgroups. With the
+    cgroupfs driver that path looks like a nested root and is part of ``tree.root``.
+    ``qos`` is GUARANTEED also at the root. ``pod_uid`` and ``container_id`` are empty for a cgroup outside of them.
+    ``prefix`` is the runtime's, with its dash: ``cri-containerd-``, ``crio-``, ``docker-``, or empty.
+    ``below``: the path in the container, or in the pod, class or root if the cgroup is not in a container.
     """
 
     tree: KubeletTree
@@ -52,49 +52,49 @@ class KubeletCgroup:
 
 
 def decisive_path(text: str) -> str:
-    """The path in a /proc/PID/cgroup text that says where a process is accounted for; empty when there is none."""
-    found = paths(text)
-    return next((found[name] for name in _DECISIVE if name in found), "")
+    """The path in a /proc/PID/cgroup text of the cgroup that accounts for a process; empty without one."""
+    by_controller = paths(text)
+    return next((by_controller[name] for name in _DECISIVE if name in by_controller), "")
 
 
 def paths(text: str) -> dict[str, str]:
     """{controller: path} of a /proc/PID/cgroup text; "" is the unified hierarchy (cgroups(7))."""
-    found: dict[str, str] = {}
+    by_controller: dict[str, str] = {}
     for line in text.splitlines():
         controllers, colon, path = line.partition(":")[2].partition(":")
         if colon:
-            found.update(dict.fromkeys(controllers.split(","), path))
-    return found
+            by_controller.update(dict.fromkeys(controllers.split(","), path))
+    return by_controller
 
 
 def driver_of(path: str) -> Driver | None:
-    """The driver that a container's cgroup was made by; None when neither names a container so."""
-    found = classify(path)
-    return found.tree.driver if found is not None and found.container_id else None
+    """The driver that made a container's cgroup; None if the path is not that of a container."""
+    cgroup = classify(path)
+    return cgroup.tree.driver if cgroup is not None and cgroup.container_id else None
 
 
 def classify(path: str) -> KubeletCgroup | None:
-    """What a path from the top of a hierarchy is; None when it is in no tree of kubelet's.
+    """The cgroup of a path from the top of a hierarchy; None if the path is not in a tree of kubelet.
 
-    Of trees in each other the one that explains most of the path counts, and of equals the outer one: a container of
-    this node may be a node itself.
+    A container of this node may itself be a node, so that trees are nested. Then the tree that explains most of the
+    path is used, and the outer one of equals.
     """
     parts = tuple(path.strip("/").split("/"))
-    found = [_in_tree(tree, above, "/".join(parts[count:])) for tree, above, count in _trees(parts)]
-    return max(found, key=_rank) if found else None
+    candidates = [_in_tree(tree, above, "/".join(parts[count:])) for tree, above, count in _trees(parts)]
+    return max(candidates, key=_rank) if candidates else None
 
 
 def classify_in_tree(cgroup: str, tree: KubeletTree) -> KubeletCgroup | None:
-    """What a cgroup is in a known tree; None when it is outside."""
+    """The cgroup of a path in a known tree; None if it is outside."""
     pods = tree.pods()
     inside = f"{cgroup}/".startswith(f"{pods}/")
     return _in_tree(tree, "", cgroup[len(pods) + 1 :]) if inside else None
 
 
 def pod_uid(parent: str, name: str) -> str:
-    """The UID of the pod whose cgroup has this name in a class's; empty when it is not a pod's.
+    """The UID of the pod whose cgroup has this name in the class cgroup ``parent``; empty for other cgroups.
 
-    kubernetes pkg/kubelet/cm/pod_container_manager_linux.go IsPodCgroup: whatever follows ``pod`` is the UID.
+    kubernetes pkg/kubelet/cm/pod_container_manager_linux.go IsPodCgroup: everything after ``pod`` is the UID.
     """
     suffix = slice_names.SUFFIX if parent.endswith(slice_names.SUFFIX) else ""
     start = child_cgroup(parent, "pod")[len(parent) + 1 :]
@@ -108,20 +108,20 @@ def pod_uid(parent: str, name: str) -> str:
 
 
 def _trees(parts: tuple[str, ...]) -> Iterator[tuple[KubeletTree, str, int]]:
-    """(tree, what is above it, how many parts lead to it) of each tree that a path passes, the outer one first."""
+    """(tree, path above it, number of parts up to it) of each tree in a path, the outer one first."""
     for count, name in enumerate(parts, 1):
         if name == PODS:
-            found = _plain_tree(parts[: count - 1])
+            tree_and_above = _plain_tree(parts[: count - 1])
         elif f"-{name}".endswith(f"-{PODS}{slice_names.SUFFIX}"):
-            found = _slice_tree(parts[:count])
+            tree_and_above = _slice_tree(parts[:count])
         else:
             continue
-        if found is not None:
-            yield (*found, count)
+        if tree_and_above is not None:
+            yield (*tree_and_above, count)
 
 
 def _plain_tree(parents: tuple[str, ...]) -> tuple[KubeletTree, str] | None:
-    """Leading .. parts are another cgroup namespace's (cgroup_namespaces(7))."""
+    """Leading .. parts belong to another cgroup namespace (cgroup_namespaces(7))."""
     root = parents
     while root[:1] == ("..",):
         root = root[1:]
@@ -131,7 +131,7 @@ def _plain_tree(parents: tuple[str, ...]) -> tuple[KubeletTree, str] | None:
 
 
 def _slice_tree(parts: tuple[str, ...]) -> tuple[KubeletTree, str] | None:
-    """kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName: _ stands for the dash in a name."""
+    """kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName: _ means a dash of a name."""
     names = parts[-1][: -len(slice_names.SUFFIX)].split("-")
     tree = KubeletTree(Driver.SYSTEMD, "/" + "/".join(names[:-1]).replace("_", "-"))
     below = parts[-len(names) :]
@@ -146,33 +146,33 @@ def _generates(tree: KubeletTree, pods: str) -> bool:
 
 
 def _in_tree(tree: KubeletTree, above: str, below: str) -> KubeletCgroup:
-    own, qos, below = _class(tree.pods(), below)
-    found = KubeletCgroup(tree, above, qos, below=below)
+    class_cgroup, qos, below = _class(tree.pods(), below)
+    cgroup = KubeletCgroup(tree, above, qos, below=below)
     name, _slash, inner = below.partition("/")
-    uid = pod_uid(own, name)
+    uid = pod_uid(class_cgroup, name)
     if not uid:
-        return found
+        return cgroup
     leaf, _slash, innermost = inner.partition("/")
     match = (_SCOPE if tree.driver is Driver.SYSTEMD else _DIRECTORY).fullmatch(leaf)
     if match is None:
-        return replace(found, pod_uid=uid, below=inner)
-    return replace(found, pod_uid=uid, prefix=match[1], container_id=match[2], below=innermost)
+        return replace(cgroup, pod_uid=uid, below=inner)
+    return replace(cgroup, pod_uid=uid, prefix=match[1], container_id=match[2], below=innermost)
 
 
 def _class(pods: str, below: str) -> tuple[str, QosClass, str]:
-    """(cgroup of the class, class, path in it); Guaranteed pods have no cgroup of their class."""
+    """(cgroup of the class, class, path in it); the Guaranteed class has no cgroup, its pods are in the root."""
     name, _slash, inner = below.partition("/")
-    for own, qos in zip(qos_classes(pods), (QosClass.BURSTABLE, QosClass.BESTEFFORT)):
-        if own == f"{pods}/{name}":
-            return own, qos, inner
+    for class_cgroup, qos in zip(qos_classes(pods), (QosClass.BURSTABLE, QosClass.BESTEFFORT)):
+        if class_cgroup == f"{pods}/{name}":
+            return class_cgroup, qos, inner
     return pods, QosClass.GUARANTEED, below
 
 
-def _rank(found: KubeletCgroup) -> int:
-    """How much of a path is explained: up to a container, all up to a pod or class, or only the tree."""
-    if found.container_id:
+def _rank(cgroup: KubeletCgroup) -> int:
+    """How much of a path is explained: 2 with a container, 1 with a pod or as a whole, 0 for the tree only."""
+    if cgroup.container_id:
         return 2
-    return 1 if found.pod_uid or not found.below else 0
+    return 1 if cgroup.pod_uid or not cgroup.below else 0
 
 
 def _join(above: str, cgroup: str) -> str:

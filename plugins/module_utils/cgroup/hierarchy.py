@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where each controller of this node is mounted, and so which directories a cgroup has."""
+"""Find the mount point of each cgroup controller on this node, and so the directories of a cgroup."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 def cgroup_mounts(mountinfo: str) -> list[str]:
-    """The lines of mountinfo that say how cgroups are mounted, in mount order."""
+    """The lines of mountinfo about mounts of cgroups, in mount order."""
     return [line for line in mountinfo.splitlines() if _CGROUP_MOUNT.search(line)]
 
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A mount of type cgroup, cgroup2 or tmpfs; ``root`` is the folder of the hierarchy that is mounted.
+    """A mount of type cgroup, cgroup2 or tmpfs; ``root`` is the directory of the hierarchy that is mounted.
 
-    ``name`` is a v1 hierarchy's that has one, such as systemd's without a controller; empty for all others.
+    ``name`` is the name of a named v1 hierarchy, for example systemd's without a controller; empty for all others.
     """
 
     mountpoint: str
@@ -42,114 +42,114 @@ class Hierarchy:
 
 
 def parse_mount(line: str) -> Hierarchy | None:
-    """A line of /proc/PID/mountinfo, proc(5): fields, ' - ', type, source and super options; None for anything else."""
+    """Parse a line of /proc/PID/mountinfo, proc(5): fields, ' - ', type, source, super options; None for others."""
     before, _separator, after = line.partition(" - ")
     fields, tail = before.split(" "), after.split(" ", 2)
     if len(fields) < 6 or len(tail) < 3:
         return None
     options = tail[2].split(",")
-    controllers = [each for each in options if each not in _NOT_CONTROLLERS and "=" not in each]
-    root, point = (_OCTAL.sub(lambda found: chr(int(found[1], 8)), field) for field in fields[3:5])
+    controllers = [option for option in options if option not in _NOT_CONTROLLERS and "=" not in option]
+    root, point = (_OCTAL.sub(lambda match: chr(int(match[1], 8)), field) for field in fields[3:5])
     return Hierarchy(
         mountpoint=point,
         filesystem=tail[0],
         controllers=tuple(controllers) if tail[0] == "cgroup" else (),
         root=root,
         read_only="ro" in fields[5].split(",") or "ro" in options,
-        name=next((each[len("name=") :] for each in options if each.startswith("name=")), ""),
+        name=next((option[len("name=") :] for option in options if option.startswith("name=")), ""),
     )
 
 
 def visible_mounts(lines: Iterable[str]) -> dict[str, Hierarchy]:
-    """The mounts to be seen, by mountpoint: a later one hides the earlier ones on the same point and below it."""
-    found: dict[str, Hierarchy] = {}
+    """The visible mounts by mount point: a later mount hides earlier ones on the same mount point and below it."""
+    visible: dict[str, Hierarchy] = {}
     for mount in filter(None, map(parse_mount, lines)):
         point = mount.mountpoint
-        hidden = [other for other in found if other == point or other.startswith(point + "/")]
+        hidden = [other for other in visible if other == point or other.startswith(point + "/")]
         for other in hidden:
-            del found[other]
-        found[point] = mount
-    return found
+            del visible[other]
+        visible[point] = mount
+    return visible
 
 
 MOUNTINFO = "/proc/self/mountinfo"
 V1_CONTROLLER = re.compile(
     "blkio|cpu|cpuacct|cpuset|debug|devices|freezer|hugetlb|memory|misc|net_cls|net_prio|perf_event|pids|rdma"
 )
-"""linux/cgroup_subsys.h, under their names on v1."""
+"""Names of the controllers on v1: linux/cgroup_subsys.h."""
 SYSTEMD = "systemd"
-"""Key of the hierarchy without a controller that systemd counts processes in, mounted with name=systemd."""
+"""Key of the hierarchy without a controller in which systemd tracks processes, mounted with name=systemd."""
 
 NEEDED_V2 = frozenset({"cpu", "cpuset", "memory", "io", "pids"})
-"""What kubelet needs on v2 and QoS settings are made of."""
-_REMEDY = "cat %s tells what is mounted; boot the node with cgroup v2, or wholly with v1." % MOUNTINFO
+"""Controllers that kubelet and QoS settings need on v2."""
+_REMEDY = "See the mounts in %s; boot the node with cgroup v2, or with v1 for all controllers." % MOUNTINFO
 
 
 @dataclass(frozen=True)
 class Hierarchies:
-    """``mode`` is v1 (hybrid too, whose controllers are v1's) or v2; ``points`` has the mount point of each controller.
+    """``mode`` is v1 (also for hybrid, whose controllers are on v1) or v2; ``points`` maps controllers to mount points.
 
-    On v1 ``points`` also has SYSTEMD, where it is mounted. No mount point passes a symlink below the cgroup root.
+    On v1 ``points`` also has SYSTEMD if it is mounted. No mount point has a symbolic link below the cgroup root.
     """
 
     mode: str
     points: Mapping[str, str]
 
-    def folder(self, controller: str, cgroup: str) -> str:
-        """The folder of a cgroup, such as ``kubepods.slice``, in a controller's hierarchy; it need not exist."""
+    def directory(self, controller: str, cgroup: str) -> str:
+        """The directory of a cgroup, such as ``kubepods.slice``, in a controller's hierarchy; it need not exist."""
         if controller not in self.points:
             known = ", ".join(sorted(self.points)) or "none"
             raise ColocationError(
-                f"this node has no controller {controller} (cgroup {self.mode}; there are: {known})",
+                f"this node has no controller {controller} (cgroup {self.mode}; available: {known})",
                 "See /proc/cgroups, and cgroup_disable= and cgroup_no_v1= on the kernel's command line.",
             )
         return "/".join((self.points[controller].rstrip("/"), *parts(cgroup)))
 
 
 def hierarchies(host: Host, cgroup_root: str = ROOT) -> Hierarchies:
-    """The controllers of the running node, or of a tree of files when ``cgroup_root`` is another folder.
+    """The controllers of the running node, or of a tree of files if ``cgroup_root`` is another directory.
 
-    ColocationError when it is unknown which version is in force, or some controllers are on v1 and others on v2.
+    ColocationError if the cgroup version is unknown, or if some controllers are on v1 and others on v2.
     """
     if not os.path.isabs(cgroup_root):
-        raise ColocationError(f"the cgroup root {cgroup_root!r} is no absolute path", f"The usual one is {ROOT}.")
+        raise ColocationError(f"the cgroup root {cgroup_root!r} is not an absolute path", f"The usual one is {ROOT}.")
     root = cgroup_root.rstrip("/") or "/"
     return _mounted_hierarchies(host) if root == ROOT else _hierarchies_of_tree(host, root)
 
 
 def mode_of(mounts: Mapping[str, Hierarchy]) -> tuple[str, str]:
-    """(v1, v2, hybrid or unknown; why), as runc decides: opencontainers/cgroups utils.go IsCgroup2UnifiedMode."""
+    """(v1, v2, hybrid or unknown; reason), as runc decides: opencontainers/cgroups utils.go IsCgroup2UnifiedMode."""
     root = mounts.get(ROOT)
     if root is None:
-        elsewhere = sorted(each.mountpoint for each in mounts.values() if each.filesystem in ("cgroup", "cgroup2"))
+        elsewhere = sorted(mount.mountpoint for mount in mounts.values() if mount.filesystem in ("cgroup", "cgroup2"))
         hint = f"; cgroups are mounted at {elsewhere[0]}" if elsewhere else ""
         return "unknown", f"nothing is mounted at {ROOT}{hint}"
     if root.filesystem == "cgroup2":
         return "v2", f"cgroup2 is mounted at {ROOT}"
-    if not any(each.controllers for each in mounts_below_root(mounts, "cgroup")):
+    if not any(mount.controllers for mount in mounts_below_root(mounts, "cgroup")):
         return "unknown", f"{ROOT} is {root.filesystem} and no controller is mounted below it"
     unified = mounts_below_root(mounts, "cgroup2")
     if unified:
-        return "hybrid", f"controllers are mounted as v1, and {unified[0].mountpoint} is cgroup2 beside them"
+        return "hybrid", f"controllers are mounted as v1, and cgroup2 is also mounted at {unified[0].mountpoint}"
     return "v1", f"controllers are mounted as v1 below {ROOT}"
 
 
 def mounts_below_root(mounts: Mapping[str, Hierarchy], filesystem: str) -> list[Hierarchy]:
-    """The mounts of a type at the cgroup root and below it."""
-    found = (each for each in mounts.values() if f"{each.mountpoint}/".startswith(ROOT + "/"))
-    return [each for each in found if each.filesystem == filesystem]
+    """The mounts of a type at and below the cgroup root."""
+    below = (mount for mount in mounts.values() if f"{mount.mountpoint}/".startswith(ROOT + "/"))
+    return [mount for mount in below if mount.filesystem == filesystem]
 
 
 def v1_points(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
-    """Each v1 controller's mount point; kubelet takes the shortest, helpers_linux.go getCgroupSubsystemsV1."""
-    found: dict[str, str] = {}
-    for mount in sorted(mounts.values(), key=lambda each: -len(each.mountpoint)):
-        found.update(dict.fromkeys(mount.controllers, mount.mountpoint))
-    return dict(sorted(found.items()))
+    """Each v1 controller's mount point; kubelet uses the shortest: helpers_linux.go getCgroupSubsystemsV1."""
+    points: dict[str, str] = {}
+    for mount in sorted(mounts.values(), key=lambda mount: -len(mount.mountpoint)):
+        points.update(dict.fromkeys(mount.controllers, mount.mountpoint))
+    return dict(sorted(points.items()))
 
 
 def controllers_elsewhere(mode: str, v1: Mapping[str, str], v2: Mapping[str, str]) -> dict[str, str]:
-    """Needed controllers that are bound to the version which is not in force, with its mount point."""
+    """Required controllers that are bound to the other version, with its mount point."""
     if mode == "v2":
         return {name: point for name, point in v1.items() if name in NEEDED_V2 | {"blkio"}}
     return {name: point for name, point in v2.items() if name in NEEDED_V2 and name not in v1}
@@ -163,27 +163,30 @@ def _mounted_hierarchies(host: Host) -> Hierarchies:
     mounts = visible_mounts(cgroup_mounts(text))
     mode, reason = mode_of(mounts)
     if mode == "unknown":
-        raise ColocationError(f"which cgroup version is in force is unknown: {reason}", _REMEDY)
+        raise ColocationError(f"the cgroup version of the node is unknown: {reason}", _REMEDY)
     v1 = v1_points(mounts)
     v2 = {
-        name: each.mountpoint
-        for each in mounts_below_root(mounts, "cgroup2")
-        for name in _available_controllers(host, each.mountpoint)
+        name: mount.mountpoint
+        for mount in mounts_below_root(mounts, "cgroup2")
+        for name in _available_controllers(host, mount.mountpoint)
     }
     _refuse_mixture(controllers_elsewhere(mode, v1, v2), mode, ROOT)
     return Hierarchies("v2", v2) if mode == "v2" else Hierarchies("v1", {**v1, **_systemd_point(mounts)})
 
 
 def _systemd_point(mounts: Mapping[str, Hierarchy]) -> dict[str, str]:
-    found = sorted((each.mountpoint for each in mounts.values() if each.name == SYSTEMD), key=len)
-    return {SYSTEMD: found[0]} if found else {}
+    points = sorted((mount.mountpoint for mount in mounts.values() if mount.name == SYSTEMD), key=len)
+    return {SYSTEMD: points[0]} if points else {}
 
 
 def _refuse_mixture(elsewhere: Mapping[str, str], mode: str, root: str) -> None:
     if elsewhere:
-        told = ", ".join(f"{name} at {point}" for name, point in sorted(elsewhere.items()))
-        in_force = "v2" if mode == "v2" else "v1"
-        raise ColocationError(f"cgroup {in_force} is in force at {root}, and of the other version are: {told}", _REMEDY)
+        controllers = ", ".join(f"{name} at {point}" for name, point in sorted(elsewhere.items()))
+        version = "v2" if mode == "v2" else "v1"
+        raise ColocationError(
+            f"cgroup {version} is in effect at {root}, but these controllers have the other version: {controllers}",
+            _REMEDY,
+        )
 
 
 def _available_controllers(host: Host, point: str) -> Sequence[str]:
@@ -201,8 +204,8 @@ def _hierarchies_of_tree(host: Host, root: str) -> Hierarchies:
     points = dict(_v1_directories(host, root, names))
     if not points.keys() - {SYSTEMD}:
         raise ColocationError(
-            "is no cgroup tree: neither cgroup.controllers nor a folder named after a controller is there",
-            "Give the folder that stands for /sys/fs/cgroup.",
+            "is not a cgroup tree: it has neither cgroup.controllers nor a directory with the name of a controller",
+            "Name the directory to use instead of /sys/fs/cgroup.",
             file=root,
         )
     unified = f"{root}/unified"
@@ -212,11 +215,11 @@ def _hierarchies_of_tree(host: Host, root: str) -> Hierarchies:
 
 
 def _v1_directories(host: Host, root: str, names: Iterable[str]) -> Iterable[tuple[str, str]]:
-    """By controller: its folder, the shortest last. A name is a list of them; a symlink is another name of one."""
-    folders = [name for name in names if stat.S_ISDIR(host.lstat(f"{root}/{name}").st_mode)]
+    """(controller, directory), shortest names last. A name lists controllers; a symbolic link is an alias."""
+    directories = [name for name in names if stat.S_ISDIR(host.lstat(f"{root}/{name}").st_mode)]
     for name in sorted(names, key=len, reverse=True):
-        target = name if name in folders else _target(host, f"{root}/{name}")
-        if target not in folders:
+        target = name if name in directories else _target(host, f"{root}/{name}")
+        if target not in directories:
             continue
         for controller in name.split(","):
             if V1_CONTROLLER.fullmatch(controller) or controller == SYSTEMD:

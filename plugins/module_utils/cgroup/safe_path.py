@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Paths that stay below a cgroup root and pass no symlink, whoever changes the tree meanwhile (openat(2))."""
+"""Open paths below a cgroup root without following symbolic links, also while the tree changes (openat(2))."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def parts(relative: str) -> tuple[str, ...]:
-    """The components of a path below a root; empty for the root itself. ColocationError for what may leave it."""
+    """The components of a path below a root; empty for the root itself. ColocationError if the path may leave it."""
     if not relative:
         return ()
-    found = tuple(relative.split("/"))
+    names = tuple(relative.split("/"))
     if relative.startswith("/"):
         reason = "it begins with a slash"
-    elif not _NO_NAMES.isdisjoint(found):
-        reason = "there is an empty part, . or .. in it"
+    elif not _NO_NAMES.isdisjoint(names):
+        reason = "it has an empty part, . or .."
     elif "\0" in relative:
         reason = "it has a zero byte"
     else:
-        return found
+        return names
     raise ColocationError(
-        f"{relative!r} is no path below the cgroup root: {reason}", "Write it like kubepods.slice/x.slice."
+        f"{relative!r} is not a path below the cgroup root: {reason}", "Write it like kubepods.slice/x.slice."
     )
 
 
 def open_directory(host: Host, root: str, relative: str) -> int:
-    """A descriptor of the folder, for ``dir_fd``; the caller closes it.
+    """A descriptor of the directory, for ``dir_fd``; the caller closes it.
 
-    ColocationError when the path would leave ``root``, passes a symlink, or is not there.
+    ColocationError if the path would leave ``root``, has a symbolic link or does not exist.
     """
     walk = Walk(host, root)
     try:
@@ -47,7 +47,7 @@ def open_directory(host: Host, root: str, relative: str) -> int:
 
 
 class Walk:
-    """Goes from folder to folder below a root and opens what two paths have in common once."""
+    """Opens directories below a root, one after the other; the common part of two paths is opened once."""
 
     def __init__(self, host: Host, root: str) -> None:
         self._place = root.rstrip("/")
@@ -56,7 +56,7 @@ class Walk:
         self._open = [_open_below(host.real_path(root), root)]
 
     def to(self, relative: str) -> int:
-        """A descriptor of the folder, for ``dir_fd``, open until the next call; ColocationError as of open_folder."""
+        """A descriptor of the directory, for ``dir_fd``, open until the next call; errors as of open_directory."""
         if relative == self._at:
             return self._open[-1]
         names = parts(relative)
@@ -71,19 +71,19 @@ class Walk:
         self._leave(0)
         os.close(self._open.pop())
 
-    def _leave(self, kept: int) -> None:
-        """Close all folders below the first ones."""
-        self._at = "/".join(self._names[:kept])
-        del self._names[kept:]
-        while len(self._open) > kept + 1:
+    def _leave(self, count: int) -> None:
+        """Close all directories except the first ``count``."""
+        self._at = "/".join(self._names[:count])
+        del self._names[count:]
+        while len(self._open) > count + 1:
             os.close(self._open.pop())
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many names both paths begin with."""
+    """The number of names at the start that both paths have in common."""
     count = 0
-    for left, right in zip(one, other):
-        if left != right:
+    for first, second in zip(one, other):
+        if first != second:
             break
         count += 1
     return count
@@ -94,11 +94,11 @@ def _open_below(name: str, place: str, above: int | None = None) -> int:
     try:
         return os.open(name, flags, dir_fd=above)
     except FileNotFoundError:
-        raise ColocationError("there is no such cgroup", "See whether it was removed.", file=place) from None
+        raise ColocationError("the cgroup does not exist", "Check whether it was removed.", file=place) from None
     except OSError as error:
         if _is_link(name, above):
-            reason = "a symlink stands where a cgroup should be"
-            raise ColocationError(reason, "Nothing follows it; remove it, or name its target.", file=place) from None
+            reason = "it is a symbolic link instead of a cgroup, and is not followed"
+            raise ColocationError(reason, "Remove it, or name its target.", file=place) from None
         raise ColocationError(f"cannot be opened: {error.strerror}", file=place) from error
 
 
@@ -109,16 +109,16 @@ def _is_link(name: str, above: int | None) -> bool:
         return False
 
 
-def read(folder: int, name: str) -> str:
-    """The text of a file in an open folder; OSError as open(2) and read(2) give it."""
-    handle = os.open(_file(name), os.O_RDONLY | _FILE, dir_fd=folder)
+def read(directory: int, name: str) -> str:
+    """The text of a file in an open directory; OSError of open(2) and read(2)."""
+    handle = os.open(_file(name), os.O_RDONLY | _FILE, dir_fd=directory)
     with os.fdopen(handle, "rb") as stream:
         return stream.read(READ_LIMIT).decode("utf-8", "surrogateescape")
 
 
-def write(folder: int, name: str, text: str) -> None:
-    """Write to a file that is there, in one call, as kernel files want it; OSError as open(2) and write(2) give it."""
-    handle = os.open(_file(name), os.O_WRONLY | os.O_TRUNC | _FILE, dir_fd=folder)
+def write(directory: int, name: str, text: str) -> None:
+    """Write to an existing file in one call, as kernel files require; OSError of open(2) and write(2)."""
+    handle = os.open(_file(name), os.O_WRONLY | os.O_TRUNC | _FILE, dir_fd=directory)
     try:
         os.write(handle, text.encode("utf-8", "surrogateescape"))
     finally:
@@ -127,5 +127,5 @@ def write(folder: int, name: str, text: str) -> None:
 
 def _file(name: str) -> str:
     if len(parts(name)) != 1:
-        raise ColocationError(f"{name!r} is no file of a cgroup", "Name one file, such as cpu.weight.")
+        raise ColocationError(f"{name!r} is not a file of a cgroup", "Name one file, such as cpu.weight.")
     return name

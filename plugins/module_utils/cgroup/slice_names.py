@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of systemd slices: what is one, where its cgroup is, and which slices it lies in (systemd.slice(5))."""
+"""Names of systemd slices: valid names, the path of a slice's cgroup, and its parent slices (systemd.slice(5))."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import ColocationError
 SUFFIX = ".slice"
 ROOT = "-.slice"
 NAME_MAX = 255
-"""src/basic/unit-name.h UNIT_NAME_MAX, which counts the closing zero."""
+"""src/basic/unit-name.h UNIT_NAME_MAX, which includes the final zero byte."""
 
 _VALID = re.compile(r"[A-Za-z0-9:_.\\-]")
 """src/basic/unit-name.c VALID_CHARS."""
@@ -20,13 +20,13 @@ _CONTROLLER_FILE = re.compile(
     r"(?:cgroup|cpu|cpuacct|cpuset|io|blkio|memory|devices|pids|bpf-(?:firewall|devices|foreign|socket-bind"
     r"|restrict-network-interfaces|bind-network-interface))\."
 )
-"""src/basic/cgroup-util.c cg_needs_escape, with the controllers that systemd knows."""
+"""src/basic/cgroup-util.c cg_needs_escape, with systemd's controllers."""
 
 
 def escape(text: str) -> str:
-    r"""The text as a part of a unit's name, as systemd-escape(1) has it (src/basic/unit-name.c unit_name_escape).
+    r"""Escape a text for a unit's name, as systemd-escape(1) does (src/basic/unit-name.c unit_name_escape).
 
-    A dash becomes ``\x2d`` and nests no more; a slash becomes a dash.
+    A dash becomes ``\x2d``, which starts no level; a slash becomes a dash.
     """
     plain = text.encode("utf-8", "surrogateescape")
     escaped = "".join(_escape_byte(byte) for byte in plain)
@@ -45,9 +45,9 @@ def _hexadecimal(byte: int) -> str:
 
 
 def name_problem(name: str) -> str:
-    """Why this is no slice's name, and what to write instead; empty for a valid one.
+    """The reason why this is not the name of a slice, with a suggestion; empty for a valid name.
 
-    The rules are systemd's: src/basic/unit-name.c slice_name_is_valid, unit_name_is_valid.
+    Rules of systemd: src/basic/unit-name.c slice_name_is_valid, unit_name_is_valid.
     """
     if name == ROOT:
         return ""
@@ -60,38 +60,38 @@ def name_problem(name: str) -> str:
 
 def _reason(name: str) -> str:
     if not name.endswith(SUFFIX):
-        return "is another kind of unit than a slice" if _UNIT.search(name) else "does not end with .slice"
+        return "is the name of another type of unit" if _UNIT.search(name) else "does not end with .slice"
     stem = name[: -len(SUFFIX)]
     if not stem:
         return "has nothing before .slice"
     if "/" in stem:
-        return "is a path; a slice's name has no slash, and each dash in it stands for one level"
+        return "is a path; the name of a slice has no slash, and each dash in it starts a level"
     if "@" in stem:
-        return "is a template or an instance of one, which no slice can be"
+        return "is a template or an instance, which a slice cannot be"
     wrong = sorted({char for char in stem if not _VALID.match(char)})
     if wrong:
-        return f"has {', '.join(map(repr, wrong))}, and systemd takes only letters, digits and : - _ . \\ in names"
+        return f"has {', '.join(map(repr, wrong))}, but systemd accepts only letters, digits and : - _ . \\ in names"
     if len(name) > NAME_MAX:
-        return f"has {len(name)} characters, and systemd takes {NAME_MAX} at most"
+        return f"has {len(name)} characters, but systemd accepts at most {NAME_MAX}"
     if not all(stem.split("-")):
-        return r"has a level without a name, for each dash starts a level (\x2d is a dash that starts none)"
+        return r"has a level without a name: each dash starts a level (\x2d is a dash that does not)"
     return ""
 
 
 def _suggest_name(name: str) -> str:
-    """A valid name that is near; empty when there is none."""
+    """A similar valid name; empty if there is none."""
     path = [part for part in _UNIT.sub("", name).split("/") if part not in ("", ".", "..")]
     stems = [part[: -len(SUFFIX)] if part.endswith(SUFFIX) else part for part in path]
-    # a.slice/a-b.slice is the place of a-b.slice; a/b is meant as a-b.slice.
+    # a.slice/a-b.slice is the path of a-b.slice; a/b means a-b.slice.
     nested = all(low.startswith(high + "-") for high, low in zip(stems, stems[1:]))
     stem = stems[-1] if stems and nested else "-".join(stems)
     plain = "-".join(filter(None, stem.split("-"))).encode("utf-8", "surrogateescape")
-    better = "".join(chr(byte) if _VALID.match(chr(byte)) else _hexadecimal(byte) for byte in plain) + SUFFIX
-    return "" if _reason(better) else better
+    suggestion = "".join(chr(byte) if _VALID.match(chr(byte)) else _hexadecimal(byte) for byte in plain) + SUFFIX
+    return "" if _reason(suggestion) else suggestion
 
 
 def parents(name: str) -> tuple[str, ...]:
-    """The slices that this one lies in, the nearest last; without the root slice. ColocationError for a wrong name."""
+    """The parent slices, the nearest last, without the root slice. ColocationError for an invalid name."""
     return _levels(name)[:-1]
 
 
@@ -101,7 +101,7 @@ def expand(name: str) -> str:
 
 
 def path(name: str) -> str:
-    """Where systemd keeps a slice's cgroup, below the top (src/basic/cgroup-util.c cg_slice_to_path).
+    """The path of a slice's cgroup with systemd, below the top (src/basic/cgroup-util.c cg_slice_to_path).
 
     It differs from ``expand`` for names that look like kernel files: ``cpu.slice`` is in ``_cpu.slice``.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of cgroup_qos as the request of a run, and a plan as its result, in check mode and after the run."""
+"""Parse the options of cgroup_qos to a request, and render a plan as the module's result."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from ..settings.workflow import Plan, Request
 from ..systemd.bus import Bus
 
 SYSTEMD = "/run/systemd/system"
-"""There just while systemd runs the node, sd_booted(3)."""
+"""Exists exactly if systemd is the init system, sd_booted(3)."""
 
 
 def parse_request(host: Host, options: Mapping[str, Any]) -> Request:
-    """The module's options, checked as far as they contradict each other."""
+    """The request of the module's options; ColocationError for options that contradict each other."""
     if options["state"] == "absent" and options["settings"]:
         raise ColocationError(
-            "settings are given with state: absent, which puts everything back",
-            "Leave them out, or set those that are to go to null with state: present",
+            "settings are set with state: absent, which restores all settings",
+            "Remove settings, or set single ones to null with state: present",
         )
     if options["level"] == "pods" and options["qos_class"] is None:
-        raise ColocationError("level: pods is given without qos_class", "Say of which class the pods are")
+        raise ColocationError("level: pods is set without qos_class", "Set qos_class to the class of the pods")
     return Request(
         _target_spec(options),
         options["settings"] or {},
@@ -52,62 +52,62 @@ def parse_request(host: Host, options: Mapping[str, Any]) -> Request:
 
 
 def observe_node(host: Host, cgroup_root: str) -> Node:
-    """The node's cgroups, and its systemd where these are the real ones."""
-    found = hierarchies(host, cgroup_root)
+    """The node's cgroups, with its systemd if they are the real ones of a live node."""
+    known = hierarchies(host, cgroup_root)
     if not host.live or cgroup_root != ROOT or not os.path.isdir(SYSTEMD):
-        return Node(host, found)
+        return Node(host, known)
     bus = Bus(host)
-    return Node(host, found, bus, bus.version())
+    return Node(host, known, bus, bus.version())
 
 
-def kubelet_cgroups(host: Host, found: Hierarchies, options: Mapping[str, Any]) -> Cgroups:
-    """Where kubelet's cgroups are, as far as the options say it."""
-    told = options["cgroup_driver"]
-    return Cgroups(host, found, options["kubelet_cgroup_root"], None if told == "auto" else Driver(told))
+def kubelet_cgroups(host: Host, known: Hierarchies, options: Mapping[str, Any]) -> Cgroups:
+    """The node's cgroups, with the root and driver of kubelet's tree from the options."""
+    driver = options["cgroup_driver"]
+    return Cgroups(host, known, options["kubelet_cgroup_root"], None if driver == "auto" else Driver(driver))
 
 
 def _target_spec(options: Mapping[str, Any]) -> TargetSpec:
     pod = options["pod"] or {}
     qos = QosClass(options["qos_class"]) if options["qos_class"] else None
-    each = options["level"] == "pods"
+    each_pod = options["level"] == "pods"
     return TargetSpec(
-        None if each else qos,
+        None if each_pod else qos,
         options["slice"],
         options["path"],
         pod.get("uid"),
         f"{pod['namespace']}/{pod['name']}" if pod.get("name") else None,
-        qos if each else None,
+        qos if each_pod else None,
     )
 
 
-def _cpus(given: float | None) -> float | None:
-    if given is not None and not 0 < given < math.inf:
-        raise ColocationError(f"cpus: {given} is no number of CPUs", "Write it like 64 or 2.5")
-    return given
+def _cpus(cpus: float | None) -> float | None:
+    if cpus is not None and not 0 < cpus < math.inf:
+        raise ColocationError(f"cpus: {cpus} is not a number of CPUs", "Write it like 64 or 2.5")
+    return cpus
 
 
-def _memory(given: str | None) -> int | None:
-    if given is None:
+def _memory(memory: str | None) -> int | None:
+    if memory is None:
         return None
     try:
-        found = int(parse_quantity(given))
+        amount = int(parse_quantity(memory))
     except ValueError:
-        found = 0
-    if found <= 0:
-        raise ColocationError(f"memory: {given!r} is no amount of memory", "Write it like 64Gi")
-    return found
+        amount = 0
+    if amount <= 0:
+        raise ColocationError(f"memory: {memory!r} is not an amount of memory", "Write it like 64Gi")
+    return amount
 
 
 def to_result(plan: Plan) -> dict[str, Any]:
     """``changed``, ``diff``, ``settings``, ``unsupported`` and ``control_group``.
 
-    Not ``skipped``: Ansible takes a result with that key for that of a task that was not run.
+    Not ``skipped``: with that key Ansible treats the task as not run.
     """
     return {
         "changed": plan.changed,
         "control_group": _control_group(plan),
         "settings": [_setting(step) for step in plan.steps],
-        "unsupported": [{"knob": each.knob, "reason": each.reason} for each in plan.left_out],
+        "unsupported": [{"knob": unsupported.knob, "reason": unsupported.reason} for unsupported in plan.unsupported],
         "diff": {"before": _lines(plan, "before"), "after": _lines(plan, "expected")},
     }
 
@@ -125,13 +125,13 @@ def _setting(step: Step) -> dict[str, Any]:
 
 
 def warnings(plan: Plan) -> list[str]:
-    """What will not last, and why."""
-    undone = [step for step in plan.steps if plan.states[step.target.cgroup].undone(step.knob)]
-    return [f"{step.knob.name} of {step.target.cgroup} will not last: {step.knob.note}" for step in undone]
+    """Warnings about settings that systemd will overwrite."""
+    overwritten = [step for step in plan.steps if plan.states[step.target.cgroup].overwritten(step.knob)]
+    return [f"{step.knob.name} of {step.target.cgroup} will not last: {step.knob.note}" for step in overwritten]
 
 
 def _control_group(plan: Plan) -> str:
-    """The cgroup, or the one that all of them are in."""
+    """The target's cgroup, or the common parent of several."""
     cgroups = [target.cgroup for target in plan.targets]
     return "/" + os.path.commonpath(cgroups) if cgroups else ""
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""cgroup_qos from end to end: a check, and a run; the UID of a pod comes from the runtime's sandboxes."""
+"""The module cgroup_qos in check mode and in a real run. The UID of a pod comes from the runtime's sandboxes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .setting_request import kubelet_cgroups, observe_node, parse_request
 
 
 def pod_uid_of(host: Host, pod: str) -> str | None:
-    """The UID of ``namespace/name``; None when the node has no such pod, CriFailure when the runtime is silent."""
+    """The UID of the pod ``namespace/name``; None if it is not on the node, CriFailure without the runtime's reply."""
     endpoint = kubelets_endpoint(host, scan_processes(host, None)["agents"])
     with CriClient(host.real_path(socket_path(endpoint))) as client:
-        found = [each for each in client.pod_sandboxes() if f"{each.namespace}/{each.name}" == pod]
-    # A pod that was made anew under its name leaves its old sandbox behind for a while.
-    running = [each.uid for each in found if each.state is SandboxState.READY]
+        sandboxes = [sandbox for sandbox in client.pod_sandboxes() if f"{sandbox.namespace}/{sandbox.name}" == pod]
+    # After a pod was re-created with the same name, its old sandbox exists for a while.
+    running = [sandbox.uid for sandbox in sandboxes if sandbox.state is SandboxState.READY]
     return running[0] if running else None
 
 
 def predict(host: Host, options: Mapping[str, Any]) -> workflow.Plan:
-    """Nothing is changed; ColocationError when it must not or cannot be done."""
+    """The plan of check mode; nothing is changed. ColocationError if the change is not allowed or not possible."""
     plan = _plan(host, options)[1]
     if plan.changed:
         require_node_lock(host)
@@ -37,22 +37,22 @@ def predict(host: Host, options: Mapping[str, Any]) -> workflow.Plan:
 
 
 def execute(host: Host, options: Mapping[str, Any], clock: Clock) -> workflow.Plan:
-    """The plan, carried out while nobody else is at work on the node; what changes nothing waits for nobody.
+    """Apply the plan under the node's lock, and return it. A plan without changes does not wait for the lock.
 
-    LockHeld names who is at work for too long.
+    LockHeld names the process that holds the lock for too long.
     """
     plan = predict(host, options)
     if not plan.changed:
         return plan
     with node_lock(host, "cgroup_qos", clock), record.hold_record(host, clock):
-        where, plan = _plan(host, options)
-        workflow.execute(where, plan, clock)
+        node, plan = _plan(host, options)
+        workflow.execute(node, plan, clock)
     return plan
 
 
 def _plan(host: Host, options: Mapping[str, Any]) -> tuple[Node, workflow.Plan]:
-    """Where, and what."""
-    wanted = parse_request(host, options)
-    where = observe_node(host, wanted.cgroup_root)
-    tree = kubelet_cgroups(host, where.hierarchies, options)
-    return where, workflow.plan(where, tree, wanted, lambda pod: pod_uid_of(host, pod))
+    """The node and its plan."""
+    request = parse_request(host, options)
+    node = observe_node(host, request.cgroup_root)
+    tree = kubelet_cgroups(host, node.hierarchies, options)
+    return node, workflow.plan(node, tree, request, lambda pod: pod_uid_of(host, pod))

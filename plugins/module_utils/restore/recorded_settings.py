@@ -77,7 +77,7 @@ def _plan_restore(host: Host, root: str, before: record.Record) -> SettingRestor
     found: list[Step] = []
     gone: list[str] = []
     for cgroup, entries in sorted(record.settings_of_root(before, root).items()):
-        if not cgroups.folders(cgroup):
+        if not cgroups.directories(cgroup):
             gone.append(cgroup)
             continue
         # As it is found, whoever made it: what was set there was allowed, and so is taking it back.

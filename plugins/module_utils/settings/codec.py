@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Neutral values to and from kernel files and systemd properties, with the rounding of both.
+"""Convert neutral values to and from kernel files and systemd properties, with the rounding of both.
 
-``current`` is the text of each file of ``knob.files(mode)`` that the cgroup has, as last read or written: some files
-hold two knobs or count in the unit of another, and of some knobs a node has one file or another. Of several knobs that
-are set together, compute those of ``COUNTED_IN`` first and hand on what each gave, ``{**current, **render_texts(…)}``.
-The order of writing is another one: ``rank_change``.
+``current`` has the text of each file of ``knob.files(mode)`` that the cgroup has, as last read or written. It is needed
+because some files hold two knobs, some use the unit of another file, and some knobs have one of several files. When
+several knobs are set together, convert those of ``COUNTED_IN`` first and pass on each result:
+``{**current, **render_texts(…)}``. The order of writing is a different one: ``rank_change``.
 
-To put a file back keep its text: shares of 100 are a weight between 9 and 10, and no whole one gives them again.
+To restore a file, keep its text: shares of 100 are a weight between 9 and 10, and no whole weight converts to them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SECOND = 1000000
 QUOTA_MIN = 1000
 """Microseconds in a period: kernel/sched/core.c min_cfs_quota_period."""
 NO_LIMIT = 2**62
-"""v1 has no word for no limit: it answers the largest number of whole pages (mm/page_counter.c PAGE_COUNTER_MAX)."""
+"""v1 has no word for "no limit": it shows the largest number of whole pages (mm/page_counter.c PAGE_COUNTER_MAX)."""
 
 CPU_MAX = "cpu.max"
 CFS_PERIOD = "cpu.cfs_period_us"
@@ -48,11 +48,9 @@ Read = Callable[[str, Texts], Value]
 
 
 def _required_text(texts: Texts, name: str) -> str:
-    """The text of a file that another one cannot be understood without."""
+    """The text of a file that is needed to interpret another one."""
     if name not in texts:
-        raise ColocationError(
-            "%s of the cgroup was not read" % name, "Every file that the setting names has to be read"
-        )
+        raise ColocationError("%s of the cgroup was not read" % name, "Read every file that the setting names")
     return texts[name].strip()
 
 
@@ -62,7 +60,7 @@ def _quota(rate: int | None, period: int, unlimited: str) -> str:
 
 
 def _rate(quota: str, period: str) -> int | None:
-    """The neutral value of a quota; rounded up, so that _quota gives the same quota again."""
+    """The neutral value of a quota, rounded up so that _quota returns the same quota again."""
     return None if quota in ("max", "-1") else -(-int(quota) * SECOND // int(period))
 
 
@@ -96,7 +94,7 @@ def _write_memsw(value: Any, texts: Texts) -> str:
     memory = _limit(_required_text(texts, LIMIT))
     if memory is None:
         raise ColocationError(
-            "memory_swap_max: cgroup v1 limits memory and swap together, and memory_max of this cgroup is max",
+            "memory_swap_max: cgroup v1 limits the sum of memory and swap, and memory_max of this cgroup is max",
             "Set memory_max as well",
         )
     return str(memory + value)
@@ -112,11 +110,13 @@ def _number_or_word(word: str) -> tuple[Write, Read]:
     return (lambda value, _texts: word if value is None else str(value)), (lambda text, _texts: _limit(text))
 
 
-def _weight_on_scale(there: Callable[[int], int], back: Callable[[int], int], before: str = "") -> tuple[Write, Read]:
-    """A weight on the scale of one file. BFQ and io.weight answer ``default 100`` and then what devices have."""
+def _weight_on_scale(
+    to_scale: Callable[[int], int], from_scale: Callable[[int], int], prefix: str = ""
+) -> tuple[Write, Read]:
+    """A weight on the scale of one file. BFQ and io.weight show ``default 100``, then a line for each device."""
     return (
-        lambda value, _texts: before + str(there(100 if value is None else value)),
-        lambda text, _texts: back(int(text.splitlines()[0].split()[-1])),
+        lambda value, _texts: prefix + str(to_scale(100 if value is None else value)),
+        lambda text, _texts: from_scale(int(text.splitlines()[0].split()[-1])),
     )
 
 
@@ -131,12 +131,12 @@ FORMS: Mapping[Form, tuple[Write, Read]] = {
     Form.MINUS_ONE: _number_or_word("-1"),
     Form.FLAG: (lambda value, _texts: "1" if value else "0", lambda text, _texts: text == "1"),
     Form.LIST: (
-        lambda value, _texts: format_cpu_list(frozenset(value)) or "\n",  # the kernel is not told of an empty write(2)
+        lambda value, _texts: format_cpu_list(frozenset(value)) or "\n",  # an empty write(2) does not reach the kernel
         lambda text, _texts: tuple(sorted(parse_cpu_list(text))),
     ),
     Form.WORD: (lambda value, _texts: str(value), lambda text, _texts: text),
     Form.SHARES: _weight_on_scale(shares_of_weight, weight_of_shares),
-    Form.DEFAULT_WEIGHT: _weight_on_scale(_unscaled, _unscaled, before="default "),
+    Form.DEFAULT_WEIGHT: _weight_on_scale(_unscaled, _unscaled, prefix="default "),
     Form.BFQ_WEIGHT: _weight_on_scale(bfq_of_io_weight, io_weight_of_bfq),
     Form.BLKIO_WEIGHT: _weight_on_scale(blkio_of_io_weight, io_weight_of_blkio),
     Form.CPU_MAX: (_write_cpu_max, lambda text, _texts: _rate(*_cpu_max(text))),
@@ -156,25 +156,25 @@ FORMS: Mapping[Form, tuple[Write, Read]] = {
 
 
 PAGE = 4096
-"""Bytes; all of x86 and most of arm64. os.sysconf("SC_PAGE_SIZE") tells the node's."""
+"""Bytes, on all of x86 and most of arm64. os.sysconf("SC_PAGE_SIZE") returns the node's page size."""
 
 BLKIO_BFQ = "blkio.bfq.weight"
 
 PERCENT = 10000
-"""Microseconds of CPU in a second that are one percent of a CPU."""
+"""One percent of a CPU, in microseconds of CPU in a second."""
 
 COUNTED_IN = ("cpu_period", "memory_max")
-"""Knobs in which others count: a quota is a part of the period, swap on v1 is what is added to the memory."""
+"""Knobs on which others depend: a quota is a part of the period; on v1 the swap limit is added to the memory limit."""
 
-UNWRITTEN = (Form.BESIDE, Form.FORGOTTEN)
-"""Forms of files that a knob is not written to."""
+UNWRITTEN = (Form.READ_ONLY, Form.RESET)
+"""Forms of files to which a knob is not written."""
 
 IDLE_WEIGHT = 0
 """systemd's weight of an idle unit: src/basic/cgroup-util.h CGROUP_WEIGHT_IDLE."""
 
 
 class Backend(str, Enum):
-    """Who writes: systemd, asked over D-Bus, or we, into the kernel's file."""
+    """Who writes the kernel's file: systemd, through a D-Bus call, or the collection itself."""
 
     DBUS = "dbus"
     FILE = "file"
@@ -184,35 +184,36 @@ def _interface(knob: Knob, mode: str) -> Interface:
     interface = knob.interface(mode)
     if interface is None:
         raise ColocationError(
-            "%s: the kernel has no such setting on cgroup %s" % (knob.name, mode), "docs/knobs.md tells where it is"
+            "%s: the kernel does not have this setting on cgroup %s" % (knob.name, mode),
+            "docs/knobs.md lists the cgroup versions of each setting",
         )
     return interface
 
 
 def _files_in_use(knob: Knob, mode: str, current: Mapping[str, str]) -> list[tuple[str, Form]]:
-    """The files to write or read: those that the cgroup has where one is enough, otherwise all."""
+    """The files to write or read: those that the cgroup has where one is enough, otherwise all of the knob."""
     interface = _interface(knob, mode)
-    found: list[tuple[str, Form]] = []
-    for each in interface.files:
-        if each.form not in UNWRITTEN and (each.name in current or not interface.any_of):
-            found.append((each.name, each.form))
-    if not found:
+    in_use: list[tuple[str, Form]] = []
+    for file in interface.files:
+        if file.form not in UNWRITTEN and (file.name in current or not interface.any_of):
+            in_use.append((file.name, file.form))
+    if not in_use:
         raise ColocationError("%s: the cgroup has none of %s" % (knob.name, ", ".join(knob.files(mode))))
-    return found
+    return in_use
 
 
 def render_texts(knob: Knob, value: Value, mode: str, current: Mapping[str, str]) -> dict[str, str]:
-    """What to write into which file, in this order; a text of several lines (io_max) takes a write(2) for each line."""
-    there = _files_in_use(knob, mode, current)
+    """Text by file, in the order of writing. A text of several lines (io_max) needs a write(2) for each line."""
+    files = _files_in_use(knob, mode, current)
     try:
-        found = {name: FORMS[form][0](value, current) for name, form in there}
-        return {name: text for name, text in found.items() if text}  # of devices there may be none, and no line
+        texts = {name: FORMS[form][0](value, current) for name, form in files}
+        return {name: text for name, text in texts.items() if text}  # empty without devices
     except (ValueError, IndexError) as error:
         raise _parse_error(knob, mode, current) from error
 
 
 def parse_texts(knob: Knob, mode: str, current: Mapping[str, str]) -> Value:
-    """What the files say."""
+    """The neutral value in the files."""
     name, form = _files_in_use(knob, mode, current)[0]
     if name not in current:
         raise ColocationError("%s: %s of the cgroup was not read" % (knob.name, name))
@@ -223,41 +224,41 @@ def parse_texts(knob: Knob, mode: str, current: Mapping[str, str]) -> Value:
 
 
 def _parse_error(knob: Knob, mode: str, current: Mapping[str, str]) -> ColocationError:
-    said = ["%s %r" % (name, current[name].strip()) for name in knob.files(mode) if name in current]
-    return ColocationError("%s: not what the kernel writes: %s" % (knob.name, ", ".join(said)))
+    contents = ["%s %r" % (name, current[name].strip()) for name in knob.files(mode) if name in current]
+    return ColocationError("%s: the kernel does not write this: %s" % (knob.name, ", ".join(contents)))
 
 
 def _property(knob: Knob) -> UnitProperty:
     if knob.unit_property is None:
-        raise ColocationError("%s: systemd has no property for it" % knob.name)
+        raise ColocationError("%s: systemd has no property for this setting" % knob.name)
     return knob.unit_property
 
 
 def to_properties(knob: Knob, value: Value) -> tuple[Property, ...]:
-    """What to ask systemd for: arguments of SetUnitProperties. None takes the setting back to systemd's default."""
-    held = _property(knob)
+    """The arguments of SetUnitProperties. None resets the setting to systemd's default."""
+    unit_property = _property(knob)
     if knob.kind is Kind.DEVICES:
-        return device_limits.to_properties(tuple(value or ()), held.names, held.signature)  # type: ignore[arg-type]
-    return (Property(held.names[0], held.signature, _to_property(knob, _in_systemd(knob, value))),)
+        return device_limits.to_properties(tuple(value or ()), unit_property.names, unit_property.signature)  # type: ignore[arg-type]
+    return (Property(unit_property.names[0], unit_property.signature, _to_property(knob, _in_systemd(knob, value))),)
 
 
 def from_properties(knob: Knob, values: Mapping[str, Any]) -> Value:
-    """What systemd's properties say; None where no limit or no weight is set."""
-    held = _property(knob)
-    missing = [name for name in held.names if name not in values]
+    """The neutral value of systemd's properties; None where no limit or weight is set."""
+    unit_property = _property(knob)
+    missing = [name for name in unit_property.names if name not in values]
     if missing:
-        raise ColocationError("%s: systemd does not tell %s" % (knob.name, ", ".join(missing)))
+        raise ColocationError("%s: systemd does not report %s" % (knob.name, ", ".join(missing)))
     if knob.kind is Kind.DEVICES:
         return device_limits.from_properties(values)
-    return _from_property(knob, values[held.names[0]])
+    return _from_property(knob, values[unit_property.names[0]])
 
 
 def rounded_value(
     knob: Knob, value: Value, mode: str, backend: Backend, current: Mapping[str, str], page: int = PAGE
 ) -> Value:
-    """The value after rounding: FILE as ``parse_texts`` will find it, DBUS as ``from_properties`` will.
+    """The value after rounding: for FILE the one that ``parse_texts`` will return, for DBUS ``from_properties``.
 
-    Under DBUS the files then say ``value_written_by_systemd(knob, rounded_value(…, DBUS, …), …)``.
+    With DBUS the files then have ``value_written_by_systemd(knob, rounded_value(…, DBUS, …), …)``.
     """
     if backend is Backend.DBUS:
         return _in_systemd(knob, value)
@@ -269,9 +270,9 @@ def rounded_value(
 def value_written_by_systemd(
     knob: Knob, value: Value, mode: str, current: Mapping[str, str], page: int = PAGE, quota: Value = None
 ) -> Value:
-    """What ``parse_texts`` will find once systemd has written a value that it holds.
+    """The value that ``parse_texts`` will return after systemd has written the property ``value``.
 
-    ``quota``: the neutral value of cpu_quota that it will hold.
+    ``quota``: the neutral value of cpu_quota that systemd will have.
     """
     if knob.name == "cpu_period" and quota is None:
         # src/core/cgroup.c cgroup_cpu_adjust_period_and_log: without a quota the period stays the default.
@@ -283,18 +284,18 @@ def value_written_by_systemd(
 
 
 def merge_properties(values: Mapping[str, Value], knobs: Mapping[str, Knob]) -> tuple[Property, ...]:
-    """The properties of several knobs of one unit, for one call: idle and weight are one property in systemd."""
-    found: list[Property] = []
+    """The properties of several knobs of one unit, for one call. Idle and weight are the same property of systemd."""
+    properties: list[Property] = []
     for name, value in values.items():
         if name == "cpu_idle" and not value and values.get("cpu_weight") is not None:
             continue
-        found += to_properties(knobs[name], value)
-    return tuple(found)
+        properties += to_properties(knobs[name], value)
+    return tuple(properties)
 
 
 def _in_systemd(knob: Knob, value: Value) -> Value:
-    # The call takes any number, but is kept as CPUQuota= in whole percent, cut off (newer: in hundredths), and that is
-    # what counts after a daemon-reload: src/core/dbus-cgroup.c. So up to the next percent at once, as runc does.
+    # The call accepts any number, but systemd stores CPUQuota= in whole percent, rounded down (newer versions: in
+    # hundredths), and uses that after a daemon-reload: src/core/dbus-cgroup.c. So round up to a percent, as runc does.
     if knob.kind is Kind.CPU_TIME and value is not None:
         return -(-int(value) // PERCENT) * PERCENT  # type: ignore[arg-type]
     return value
@@ -305,22 +306,24 @@ def _to_property(knob: Knob, value: Any) -> PropertyValue:
         return _mask(value)
     if knob.kind is Kind.BOOLEAN:
         return IDLE_WEIGHT if value else INFINITY
-    answer: PropertyValue = INFINITY if value is None else value
-    return answer
+    property_value: PropertyValue = INFINITY if value is None else value
+    return property_value
 
 
-def _from_property(knob: Knob, found: Any) -> Value:
+def _from_property(knob: Knob, property_value: Any) -> Value:
     if knob.kind is Kind.CPUS:
-        return tuple(place * 8 + bit for place, byte in enumerate(found) for bit in range(8) if byte >> bit & 1)
+        return tuple(
+            place * 8 + bit for place, byte in enumerate(property_value) for bit in range(8) if byte >> bit & 1
+        )
     if knob.kind is Kind.BOOLEAN:
-        return bool(found == IDLE_WEIGHT)
-    answer: Value = None if found == INFINITY else found
-    return answer
+        return bool(property_value == IDLE_WEIGHT)
+    neutral: Value = None if property_value == INFINITY else property_value
+    return neutral
 
 
 def _mask(ids: tuple[int, ...]) -> bytes:
-    """One bit for each id, the first in the lowest bit: src/shared/cpu-set-util.c cpu_set_to_dbus."""
+    """One bit for each id; id 0 is the lowest bit: src/shared/cpu-set-util.c cpu_set_to_dbus."""
     mask = 0
-    for each in ids:
-        mask |= 1 << each
+    for number in ids:
+        mask |= 1 << number
     return mask.to_bytes((mask.bit_length() + 7) // 8, "little")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The explicit settings of a request as neutral values.
+"""Parse the explicit settings of a request to neutral values.
 
-Percentages and device names are resolved on this node; settings of one cgroup that contradict each other are found
-before anything is written.
+Percentages and device names are resolved on this node. Conflicting settings of one cgroup are rejected before anything
+is written.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .registry import knob as knob_of
 
 
 def find_conflict(values: Mapping[str, Value], period: int = 100000) -> str:
-    """Why these neutral values cannot stand together on one cgroup; empty when they can.
+    """The reason why these neutral values conflict on one cgroup; empty without a conflict.
 
-    ``period`` is the one in force, in microseconds, for a quota without a cpu_period beside it.
+    ``period`` is the cgroup's current CPU period in microseconds, for a quota without a cpu_period.
     """
-    found = [_idle(values), _burst(values, period), *_memory_conflicts(values)]
-    return "; ".join(reason for reason in found if reason)
+    reasons = [_idle(values), _burst(values, period), *_memory_conflicts(values)]
+    return "; ".join(reason for reason in reasons if reason)
 
 
 def _idle(values: Mapping[str, Value]) -> str:
@@ -43,10 +43,10 @@ def _burst(values: Mapping[str, Any], period: int) -> str:
     if not burst or "cpu_quota" not in values:
         return ""
     if values["cpu_quota"] is None:
-        return "cpu_burst is set and cpu_quota is max: there is nothing to burst over"
+        return "cpu_burst is set and cpu_quota is max: without a quota the burst has no effect"
     quota = values["cpu_quota"] * values.get("cpu_period", period) // SECOND
     if burst > quota:
-        return "cpu_burst is %d microseconds and the quota of a period %d: a burst is at most the quota" % (
+        return "cpu_burst is %d microseconds and the quota of a period is %d: a burst is at most the quota" % (
             burst,
             quota,
         )
@@ -72,14 +72,14 @@ MEMINFO = "/proc/meminfo"
 
 @dataclass(frozen=True)
 class Limits:
-    """What percents are a part of; None: of the node."""
+    """The base of percentages; None means the capacity of the node."""
 
     cpus: float | None = None
     memory: int | None = None
 
 
 def capacity(host: Host, limits: Limits, settings: Mapping[str, Any]) -> Capacity:
-    """The node's, as far as the options do not say it and a percent asks for it."""
+    """The base of percentages: ``limits``, otherwise the node's capacity, which is read only if a setting needs it."""
     relative = any(isinstance(value, str) and value.strip().endswith("%") for value in settings.values())
     cpus, memory = limits.cpus, limits.memory
     if relative and cpus is None:
@@ -90,26 +90,26 @@ def capacity(host: Host, limits: Limits, settings: Mapping[str, Any]) -> Capacit
 
 
 def parse_settings(host: Host, settings: Mapping[str, Any], state: State, limits: Limits) -> dict[str, Value]:
-    """Neutral values by knob; ColocationError that names the knob, its unit and its range, or a contradiction."""
+    """Neutral values by knob; a ColocationError names the knob, its unit and its range, or a conflict."""
     total = capacity(host, limits, settings)
     period = _period(settings, state, total)
     values = {name: parse_value(knob_of(name), value, total, period) for name, value in settings.items()}
-    contradiction = find_conflict(values, period)
-    if contradiction:
-        raise ColocationError(f"{state.target.cgroup}: {contradiction}", "Change one of them, or leave it out")
+    conflict = find_conflict(values, period)
+    if conflict:
+        raise ColocationError(f"{state.target.cgroup}: {conflict}", "Change or remove one of them")
     return values
 
 
 def _period(settings: Mapping[str, Any], state: State, total: Capacity) -> int:
-    """The period that the cgroup will have: a quota in microseconds is a part of it."""
+    """The CPU period that the cgroup will have; a quota in microseconds is a part of it."""
     knob = knob_of("cpu_period")
     if "cpu_period" in settings:
-        found = parse_value(knob, settings["cpu_period"], total)
+        period = parse_value(knob, settings["cpu_period"], total)
     elif state.has(knob):
-        found = parse_texts(knob, state.mode, state.texts)
+        period = parse_texts(knob, state.mode, state.texts)
     else:
-        found = PERIOD
-    return found if isinstance(found, int) else PERIOD
+        period = PERIOD
+    return period if isinstance(period, int) else PERIOD
 
 
 def _count_online_cpus(host: Host) -> int:
@@ -130,8 +130,8 @@ def _memory(host: Host) -> int:
 
 def _unexpected_text(path: str, option: str) -> ColocationError:
     return ColocationError(
-        "it is not what the kernel writes, so that it is not known what a percent is a part of",
-        f"Say with the option {option}",
+        "the kernel does not write this content, so the base of percentages is unknown",
+        f"Set the option {option}",
         path,
     )
 
@@ -141,8 +141,8 @@ def _read(host: Host, path: str, option: str) -> str:
         return host.read(path)
     except OSError as error:
         raise ColocationError(
-            f"cannot be read, so that it is not known what a percent is a part of: {error.strerror or error}",
-            f"Say with the option {option}",
+            f"cannot be read, so the base of percentages is unknown: {error.strerror or error}",
+            f"Set the option {option}",
             path,
         ) from error
 
@@ -154,9 +154,9 @@ def _devices(host: Host, values: Iterable[Any]) -> dict[str, str]:
 
 def _number(host: Host, path: str) -> str:
     try:
-        found = host.stat(path)
+        status = host.stat(path)
     except OSError as error:
-        raise ColocationError(f"there is no such device: {error.strerror}", "See lsblk on the node", path) from error
-    if not stat.S_ISBLK(found.st_mode):
-        raise ColocationError("it is no block device", "See lsblk on the node", path)
-    return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+        raise ColocationError(f"the device does not exist: {error.strerror}", "Run lsblk on the node", path) from error
+    if not stat.S_ISBLK(status.st_mode):
+        raise ColocationError("it is not a block device", "Run lsblk on the node", path)
+    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a knob is: one setting of a cgroup, whatever file or property holds it on a node."""
+"""A knob: one setting of a cgroup, independent of the file or systemd property that holds it on a node."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from enum import Enum
 from typing import AbstractSet, Tuple, Union
 
 Limits = Tuple[Tuple[str, int], ...]
-"""The limits of one device, sorted: (("rbps", 1048576), ("wiops", 100)); what is not named is unlimited."""
+"""The limits of one device, sorted: (("rbps", 1048576), ("wiops", 100)). A kind without an entry is unlimited."""
 
 Devices = Tuple[Tuple[str, Limits], ...]
-"""The limits of devices, sorted, each by its MAJOR:MINOR."""
+"""The limits of devices, sorted by device; a device is MAJOR:MINOR."""
 
 Value = Union[int, bool, None, str, Tuple[int, ...], Devices]
-"""The neutral value of a knob, by its Kind; None is ``max``, that is: no limit, and for a weight: systemd's default."""
+"""The neutral value of a knob, by its Kind. None means ``max`` (no limit), and for a weight systemd's default."""
 
 
 class Kind(str, Enum):
-    """What a value is. In brackets: its neutral form."""
+    """The type of a value. In brackets: its neutral form."""
 
     INTEGER = "integer"  # (int)
     BOOLEAN = "boolean"  # (bool)
     BYTES = "bytes"  # (int)
-    CPU_TIME = "CPU time"  # (int: microseconds of CPU in a second, so that it outlives a change of the period)
+    CPU_TIME = "CPU time"  # (int: microseconds of CPU in a second, so that it is independent of the period)
     MICROSECONDS = "microseconds"  # (int)
     CPUS = "list of ids"  # (tuple of int, sorted; empty: those of the parent)
     CHOICE = "choice"  # (str)
@@ -32,7 +32,7 @@ class Kind(str, Enum):
 
 
 class Form(str, Enum):
-    """How a kernel file writes a value: codec.py has both directions."""
+    """The format of a value in a kernel file; codec.py parses and renders it."""
 
     NUMBER = "number"
     WEIGHT = "weight"
@@ -45,8 +45,8 @@ class Form(str, Enum):
     DEFAULT_WEIGHT = "default and weight"
     BFQ_WEIGHT = "weight of BFQ"
     BLKIO_WEIGHT = "weight of CFQ"
-    CPU_MAX = "quota and period, of which the quota"
-    CPU_MAX_PERIOD = "quota and period, of which the period"
+    CPU_MAX = "quota, in one file with the period"
+    CPU_MAX_PERIOD = "period, in one file with the quota"
     CFS_QUOTA = "quota in the period"
     CFS_RATE = "quota in the period, kept in proportion to it"
     MEMSW = "memory and swap together"
@@ -55,8 +55,8 @@ class Form(str, Enum):
     THROTTLE_WBPS = "bytes written in a second, by device"
     THROTTLE_RIOPS = "reads in a second, by device"
     THROTTLE_WIOPS = "writes in a second, by device"
-    BESIDE = "read with the others, never written"
-    FORGOTTEN = "reset by the kernel when the others are written"
+    READ_ONLY = "read with the others, never written"
+    RESET = "reset by the kernel when the others are written"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class KernelFile:
 
 @dataclass(frozen=True)
 class Interface:
-    """The files of one cgroup version. With ``any_of`` one of them is enough, else all are needed."""
+    """The files of a knob on one cgroup version. With ``any_of`` one of them is enough; otherwise all are needed."""
 
     controller: str
     files: tuple[KernelFile, ...]
@@ -76,9 +76,9 @@ class Interface:
 
 @dataclass(frozen=True)
 class UnitProperty:
-    """The systemd property; ``names`` has more than one where systemd splits a knob up.
+    """The systemd property of a knob; ``names`` has several entries where systemd splits the knob.
 
-    ``on_v1`` tells whether systemd writes it on cgroup v1 as well; ``since`` is the first version that has it.
+    ``on_v1``: systemd writes it on cgroup v1 as well. ``since``: the first systemd version that has it.
     """
 
     names: tuple[str, ...]
@@ -91,8 +91,8 @@ class UnitProperty:
 class Knob:
     """One row of the registry. ``minimum`` and ``maximum`` bound the neutral value.
 
-    ``granule`` is what the kernel rounds bytes down to; 0 is a page.
-    ``overwritten_since``: the first systemd that writes the v2 file of its own accord; no property of a slice holds it.
+    ``granule``: the kernel rounds bytes down to a multiple of it; 0 means a page.
+    ``overwritten_since``: the first systemd version that writes the v2 file unasked; no property of a slice holds it.
     """
 
     name: str
@@ -111,37 +111,37 @@ class Knob:
     note: str = ""
 
     def interface(self, mode: str) -> Interface | None:
-        """The files on ``v1`` or ``v2``; None where the kernel has no such knob."""
+        """The files on ``v1`` or ``v2``; None where the kernel does not have the knob."""
         return self.v2 if mode == "v2" else self.v1
 
     def controller(self, mode: str) -> str:
-        """The controller that the files belong to; empty where there is no such knob."""
+        """The controller of the files; empty where the kernel does not have the knob."""
         interface = self.v2 if mode == "v2" else self.v1
         return interface.controller if interface else ""
 
     def files(self, mode: str) -> tuple[str, ...]:
-        """Names of the files that hold the knob, all of which are read."""
+        """Names of all files that are read for the knob."""
         interface = self.interface(mode)
-        return tuple(each.name for each in interface.files) if interface else ()
+        return tuple(file.name for file in interface.files) if interface else ()
 
-    def forgotten(self, mode: str) -> tuple[str, ...]:
-        """Names of the files that the kernel resets when the knob is written; they are another knob's."""
+    def reset_files(self, mode: str) -> tuple[str, ...]:
+        """Names of another knob's files that the kernel resets when this knob is written."""
         interface = self.interface(mode)
         files = interface.files if interface else ()
-        return tuple(each.name for each in files if each.form is Form.FORGOTTEN)
+        return tuple(file.name for file in files if file.form is Form.RESET)
 
     def supported(self, mode: str, present: AbstractSet[str]) -> bool:
-        """Whether a cgroup folder with these files has the knob: its feature file, or files, are there."""
+        """Whether a cgroup directory with the files ``present`` has the knob."""
         interface = self.interface(mode)
         if interface is None:
             return False
-        found = [each.name in present for each in interface.files]
-        return any(found) if interface.any_of else all(found)
+        existing = [file.name in present for file in interface.files]
+        return any(existing) if interface.any_of else all(existing)
 
     def in_systemd(self, mode: str, version: int) -> bool:
-        """Whether systemd of this version writes the knob itself, so that a raw write would be undone."""
-        held = self.unit_property
-        return held is not None and version >= held.since and (mode == "v2" or held.on_v1)
+        """Whether systemd of this version writes the knob itself, so that it would overwrite a raw write."""
+        unit_property = self.unit_property
+        return unit_property is not None and version >= unit_property.since and (mode == "v2" or unit_property.on_v1)
 
     @property
     def property_names(self) -> tuple[str, ...]:

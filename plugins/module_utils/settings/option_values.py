@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people write for a knob, in their units, as its neutral value, and a neutral value as they read it."""
+"""Parse the value that a user writes for a knob, with its unit, and render a neutral value for the user."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _FALSE = ("false", "no", "off", "0")
 
 @dataclass(frozen=True)
 class Capacity:
-    """What "50%" is a part of: the node's CPUs and bytes of memory, or those of a reservation.
+    """The base of percentages such as "50%": CPUs and bytes of memory of the node or of a reservation.
 
-    ``devices`` has MAJOR:MINOR of each path that stands for a block device in io_max.
+    ``devices`` maps the path of each block device in io_max to its MAJOR:MINOR.
     """
 
     cpus: float
@@ -42,29 +42,29 @@ class _Scale:
     period: int
 
 
-def parse_value(knob: Knob, given: Any, capacity: Capacity, period: int = 100000) -> Value:
-    """The neutral value; ColocationError that names the knob, what was given, the unit and the range.
+def parse_value(knob: Knob, option: Any, capacity: Capacity, period: int = 100000) -> Value:
+    """The neutral value of an option; a ColocationError names the knob, the option, the unit and the range.
 
-    ``period`` is that of the cgroup, in microseconds: what "50000us" of CPU are a part of.
+    ``period`` is the cgroup's CPU period in microseconds; a quota such as "50000us" is a part of it.
     """
     try:
-        if str(given).strip() == "max" and knob.unlimited:
+        if str(option).strip() == "max" and knob.unlimited:
             return None
-        value = _PARSERS[knob.kind](knob, given, _Scale(capacity, period))
+        value = _PARSERS[knob.kind](knob, option, _Scale(capacity, period))
         _check_range(knob, value)
     except ValueError as error:
-        raise ColocationError("%s: %s" % (knob.name, error), "It takes %s" % describe_values(knob)) from error
+        raise ColocationError("%s: %s" % (knob.name, error), "Use %s" % describe_values(knob)) from error
     return value
 
 
-def device_paths(given: Any) -> tuple[str, ...]:
-    """The paths that stand for devices in a value of io_max, for Capacity.devices."""
-    names = given if isinstance(given, Mapping) else ()
+def device_paths(option: Any) -> tuple[str, ...]:
+    """The paths of devices in a value of io_max, for Capacity.devices."""
+    names = option if isinstance(option, Mapping) else ()
     return tuple(str(name) for name in names if str(name).startswith("/"))
 
 
 def describe_values(knob: Knob) -> str:
-    """What the knob takes, for people."""
+    """The values that the knob accepts, as text for the user."""
     return _WORDS[knob.kind](knob) + (", or max" if knob.unlimited else "")
 
 
@@ -79,29 +79,29 @@ def _amount(knob: Knob, value: int) -> str:
     return "%g" % (value / SECOND) if knob.kind is Kind.CPU_TIME else str(value)
 
 
-def _text(given: Any) -> str:
-    """One plain value as text; a boolean or a list is neither a number nor an amount."""
-    if given is None or isinstance(given, (bool, list, tuple, dict)):
-        raise ValueError("%r is no such value" % (given,))
-    return str(given).strip()
+def _text(option: Any) -> str:
+    """A scalar value as text; ValueError for a boolean, a list or a mapping."""
+    if option is None or isinstance(option, (bool, list, tuple, dict)):
+        raise ValueError("%r is not a number or an amount" % (option,))
+    return str(option).strip()
 
 
-def _integer(_knob: Knob, given: Any, _scale: _Scale) -> Value:
-    text = _text(given)
+def _integer(_knob: Knob, option: Any, _scale: _Scale) -> Value:
+    text = _text(option)
     if not _WHOLE.fullmatch(text):
-        raise ValueError("%r is no whole number" % text)
+        raise ValueError("%r is not a whole number" % text)
     return int(text.partition(".")[0])
 
 
-def _boolean(_knob: Knob, given: Any, _scale: _Scale) -> Value:
-    text = str(given).strip().lower()
+def _boolean(_knob: Knob, option: Any, _scale: _Scale) -> Value:
+    text = str(option).strip().lower()
     if text not in _TRUE + _FALSE:
-        raise ValueError("%r is neither true nor false" % (given,))
+        raise ValueError("%r is neither true nor false" % (option,))
     return text in _TRUE
 
 
-def _bytes(_knob: Knob, given: Any, scale: _Scale) -> Value:
-    text = _text(given)
+def _bytes(_knob: Knob, option: Any, scale: _Scale) -> Value:
+    text = _text(option)
     part = _part(text)
     if part is not None:
         return int(part * scale.capacity.memory)
@@ -112,18 +112,18 @@ def _bytes(_knob: Knob, given: Any, scale: _Scale) -> Value:
 
 
 def _part(text: str) -> Fraction | None:
-    """0.5 of ``50%``; ValueError above 100%, None for what is no percentage."""
-    found = _PERCENT.fullmatch(text)
-    if not found:
+    """``50%`` as 0.5; ValueError above 100%, None if the text is not a percentage."""
+    match = _PERCENT.fullmatch(text)
+    if not match:
         return None
-    part = Fraction(found.group(1)) / 100
+    part = Fraction(match.group(1)) / 100
     if part > 1:
-        raise ValueError("%s is more than all that there is" % text)
+        raise ValueError("%s is more than 100%%" % text)
     return part
 
 
-def _cpu_time(_knob: Knob, given: Any, scale: _Scale) -> Value:
-    text = _text(given)
+def _cpu_time(_knob: Knob, option: Any, scale: _Scale) -> Value:
+    text = _text(option)
     part = _part(text)
     if part is not None:
         value = part * Fraction(scale.capacity.cpus) * SECOND
@@ -133,52 +133,52 @@ def _cpu_time(_knob: Knob, given: Any, scale: _Scale) -> Value:
         value = parse_quantity(text) * SECOND
     if value * scale.period < QUOTA_MIN * SECOND:
         raise ValueError(
-            "%s is less than %d microseconds in a period of %d, the smallest quota of the kernel"
+            "%s is less than the kernel's smallest quota, %d microseconds in a period of %d"
             % (text, QUOTA_MIN, scale.period)
         )
     return -(-value.numerator // value.denominator)
 
 
 def _microseconds_of(text: str) -> int:
-    found = _TIME.fullmatch(text)
-    if not found:
-        raise ValueError("%r is no time such as 20000, 20000us or 20ms" % text)
-    return int(found.group(1)) * _TIMES[found.group(2)]
+    match = _TIME.fullmatch(text)
+    if not match:
+        raise ValueError("%r is not a time such as 20000, 20000us or 20ms" % text)
+    return int(match.group(1)) * _TIMES[match.group(2)]
 
 
-def _list(_knob: Knob, given: Any, _scale: _Scale) -> Value:
-    if isinstance(given, bool) or given is None:
-        raise ValueError("%r is no list" % (given,))
-    parts = given if isinstance(given, (list, tuple)) else [given]
+def _list(_knob: Knob, option: Any, _scale: _Scale) -> Value:
+    if isinstance(option, bool) or option is None:
+        raise ValueError("%r is not a list" % (option,))
+    parts = option if isinstance(option, (list, tuple)) else [option]
     return tuple(sorted(parse_cpu_list(",".join(str(part) for part in parts))))
 
 
-def _choice(knob: Knob, given: Any, _scale: _Scale) -> Value:
-    if given not in knob.choices:
-        raise ValueError("%r is unknown" % (given,))
-    return str(given)
+def _choice(knob: Knob, option: Any, _scale: _Scale) -> Value:
+    if option not in knob.choices:
+        raise ValueError("%r is unknown" % (option,))
+    return str(option)
 
 
-def _devices(knob: Knob, given: Any, scale: _Scale) -> Value:
-    if not isinstance(given, Mapping):
-        raise ValueError("%r is no mapping of devices" % (given,))
+def _devices(knob: Knob, option: Any, scale: _Scale) -> Value:
+    if not isinstance(option, Mapping):
+        raise ValueError("%r is not a mapping of devices" % (option,))
     return device_limits.to_neutral(
-        {_device(str(name), scale.capacity): _limits(knob, str(name), limits) for name, limits in given.items()}
+        {_device(str(name), scale.capacity): _limits(knob, str(name), limits) for name, limits in option.items()}
     )
 
 
 def _device(name: str, capacity: Capacity) -> str:
     number = name if _DEVICE.fullmatch(name) else capacity.devices.get(name)
     if number is None:
-        raise ValueError("%s is no block device of this node" % name)
+        raise ValueError("%s is not a block device of this node" % name)
     return number
 
 
-def _limits(knob: Knob, device: str, given: Any) -> dict[str, int]:
-    if not isinstance(given, Mapping) or not set(given) <= set(device_limits.KINDS):
-        raise ValueError("%s: %r are no limits" % (device, given))
-    found = {}
-    for kind, amount in given.items():
+def _limits(knob: Knob, device: str, option: Any) -> dict[str, int]:
+    if not isinstance(option, Mapping) or not set(option) <= set(device_limits.KINDS):
+        raise ValueError("%s: %r is not a mapping of limits" % (device, option))
+    parsed = {}
+    for kind, amount in option.items():
         text = _text(amount)
         if text == "max":
             continue
@@ -186,8 +186,8 @@ def _limits(knob: Knob, device: str, given: Any) -> dict[str, int]:
         if number.denominator != 1 or number < 1:
             raise ValueError("%s: %s of %s is out of range" % (device, kind, text))
         _check_range(knob, int(number))
-        found[str(kind)] = int(number)
-    return found
+        parsed[str(kind)] = int(number)
+    return parsed
 
 
 Parser = Callable[[Knob, Any, _Scale], Value]
@@ -196,30 +196,34 @@ _PARSERS: Mapping[Kind, Parser] = {
     Kind.BOOLEAN: _boolean,
     Kind.BYTES: _bytes,
     Kind.CPU_TIME: _cpu_time,
-    Kind.MICROSECONDS: lambda _knob, given, _scale: _microseconds_of(_text(given)),
+    Kind.MICROSECONDS: lambda _knob, option, _scale: _microseconds_of(_text(option)),
     Kind.CPUS: _list,
     Kind.CHOICE: _choice,
     Kind.DEVICES: _devices,
 }
 _WORDS: Mapping[Kind, Callable[[Knob], str]] = {
-    Kind.INTEGER: lambda knob: "a %s from %s to %s" % (knob.unit, knob.minimum, knob.maximum),
+    Kind.INTEGER: lambda knob: "a whole number (%s) from %s to %s" % (knob.unit, knob.minimum, knob.maximum),
     Kind.BOOLEAN: lambda _knob: "true or false",
     Kind.BYTES: lambda knob: (
-        "bytes, from %s to %s, as in 4Gi, 500M or 50%% of the memory" % (knob.minimum, knob.maximum)
+        "bytes from %s to %s, for example 4Gi, 500M or 50%% of the memory" % (knob.minimum, knob.maximum)
     ),
-    Kind.CPU_TIME: lambda _knob: "CPUs, at most 8192, as in 2.5, 1500m or 50% of the CPUs, or 250000us of each period",
-    Kind.MICROSECONDS: lambda knob: "microseconds, from %s to %s, as in 20000 or 20ms" % (knob.minimum, knob.maximum),
-    Kind.CPUS: lambda knob: "numbers of %s from 0 to %s, as in 0-3,8" % (knob.unit, knob.maximum),
+    Kind.CPU_TIME: lambda _knob: (
+        "CPUs, at most 8192, for example 2.5, 1500m, 50% of the CPUs, or 250000us of each period"
+    ),
+    Kind.MICROSECONDS: lambda knob: (
+        "microseconds from %s to %s, for example 20000 or 20ms" % (knob.minimum, knob.maximum)
+    ),
+    Kind.CPUS: lambda knob: "numbers of %s from 0 to %s, for example 0-3,8" % (knob.unit, knob.maximum),
     Kind.CHOICE: lambda knob: "one of %s" % ", ".join(knob.choices),
     Kind.DEVICES: lambda _knob: (
-        "for each device, /dev/sda or 8:0, any of rbps, wbps (bytes a second), riops, wiops (operations a second) "
-        "with 1 or more, 10M, or max"
+        "a mapping of devices, /dev/sda or 8:0, to rbps, wbps (bytes a second), riops or wiops (operations a second), "
+        "each at least 1, for example 10M, or max"
     ),
 }
 
 
 def render_value(knob: Knob, value: Any) -> str:
-    """A neutral value as a person writes it: ``max``, ``1.5`` CPUs, ``512Mi``, ``0-3,8``, ``8:0 rbps=1048576``."""
+    """A neutral value in the user's units: ``max``, ``1.5`` CPUs, ``512Mi``, ``0-3,8``, ``8:0 rbps=1048576``."""
     if value is None:
         return "max"
     if knob.kind is Kind.BYTES:
@@ -231,10 +235,10 @@ def render_value(knob: Knob, value: Any) -> str:
     if not isinstance(value, tuple):
         return str(value)
     if value and isinstance(value[0], tuple):
-        return ", ".join(_render_device(each) for each in value)
+        return ", ".join(_render_device(device) for device in value)
     return format_cpu_list(frozenset(value)) or "none"
 
 
 def _render_device(limits: Any) -> str:
-    device, each = limits
-    return " ".join([device, *(f"{name}={number}" for name, number in each)])
+    device, amounts = limits
+    return " ".join([device, *(f"{name}={number}" for name, number in amounts)])

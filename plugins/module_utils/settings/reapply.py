@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record applied again: at boot, and whenever kubelet starts. Each setting that had drifted gets a log line."""
+"""Apply the recorded settings again at boot and whenever kubelet starts, with a log line for each drifted setting."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from .registry import knob as knob_of
 from .target_cgroups import Cgroups, Target
 
 CGROUP_TIMEOUT = 120.0
-"""Seconds for kubelet to make its cgroups and pods."""
+"""Seconds to wait until kubelet has created its cgroups and pods."""
 PAUSE = 1.0
 
 Report = Callable[[str], None]
 
 
 def main(_argv: Sequence[str]) -> int:
-    """What the unit of reapply_unit.py starts; what it prints is its log."""
+    """Entry point of the unit in reapply_unit.py; its output is the unit's log."""
     os.umask(0o077)
     return run(Host("/"), Clock(), _report)
 
 
 def run(host: Host, clock: Clock, report: Report) -> int:
-    """Exit status: 0 when every setting whose cgroup is there is in force."""
+    """Exit status: 0 if every setting of an existing cgroup is in effect."""
     try:
         bus = Bus(host)
         return reapply(Node(host, hierarchies(host), bus, bus.version()), clock, report)
@@ -53,9 +53,9 @@ def _report(line: str) -> None:
     sys.stdout.flush()
 
 
-def reapply(node: Node, clock: Clock, report: Report, patience: float = CGROUP_TIMEOUT) -> int:
-    """Wait for the recorded cgroups, apply what is recorded of each as soon as it is there."""
-    deadline = clock.monotonic() + patience
+def reapply(node: Node, clock: Clock, report: Report, timeout: float = CGROUP_TIMEOUT) -> int:
+    """Wait for the recorded cgroups, and apply the settings of each one as soon as it exists."""
+    deadline = clock.monotonic() + timeout
     recorded = record.settings_of_root(record.load(node.host), ROOT)
     waiting = {cgroup: list(entries.values()) for cgroup, entries in recorded.items()}
     failed = 0
@@ -77,8 +77,8 @@ def reapply(node: Node, clock: Clock, report: Report, patience: float = CGROUP_T
 
 
 def _state_when_ready(node: Node, cgroup: str, entries: Sequence[RecordedSetting]) -> State | str | None:
-    """The state of a cgroup; None while it is not there, and in words why it cannot be read."""
-    if not Cgroups(node.host, node.hierarchies).folders(cgroup):
+    """The state of a cgroup; None while it does not exist, an error message if it cannot be read."""
+    if not Cgroups(node.host, node.hierarchies).directories(cgroup):
         return None
     target = Target(cgroup, CgroupLevel.OTHER, None, None, unit_of(cgroup))
     try:
@@ -88,12 +88,13 @@ def _state_when_ready(node: Node, cgroup: str, entries: Sequence[RecordedSetting
 
 
 def _apply_again(node: Node, state: State, entries: Sequence[RecordedSetting], clock: Clock, report: Report) -> int:
-    """Apply one cgroup's settings; the number of those that failed."""
+    """Apply one cgroup's settings and return the number of failed ones."""
     boot = record.boot_id(node.host)
-    past = AppliedSettings({entry.knob: entry for entry in entries}, boot)
+    previous = AppliedSettings({entry.knob: entry for entry in entries}, boot)
     for name, reason in state.missing.items():
         report(f"{state.target.cgroup} {name}: {reason}")
-    planned = plan_steps({entry.knob: entry.wanted for entry in entries}, (), state, past, os.sysconf("SC_PAGE_SIZE"))
+    desired = {entry.knob: entry.desired for entry in entries}
+    planned = plan_steps(desired, (), state, previous, os.sysconf("SC_PAGE_SIZE"))
     try:
         with record.hold_record(node.host, clock):
             apply_steps(node, planned, {state.target.cgroup: state.texts}, clock)
@@ -109,12 +110,12 @@ def _apply_again(node: Node, state: State, entries: Sequence[RecordedSetting], c
 
 def _line(step: Step) -> str:
     cause = f" ({step.cause})" if step.cause else ""
-    now, wanted = render_value(step.knob, step.before), render_value(step.knob, step.expected)
-    return f"{step.target.cgroup} {step.knob.name}: drifted from {wanted} to {now}, set again{cause}"
+    current, expected = render_value(step.knob, step.before), render_value(step.knob, step.expected)
+    return f"{step.target.cgroup} {step.knob.name}: drifted from {expected} to {current}, set again{cause}"
 
 
 def _renew(host: Host, planned: Sequence[Step], boot: str) -> None:
-    """Note the boot in which settings were applied last."""
+    """Record the current boot as the one in which the settings were applied last."""
     entries = record.load(host)
     keys = {(ROOT, step.target.cgroup, step.knob.name) for step in planned} & entries.keys()
     renewed = {key: replace(entries[key], boot=boot) for key in keys}
@@ -122,11 +123,15 @@ def _renew(host: Host, planned: Sequence[Step], boot: str) -> None:
         record.save(host, {**entries, **renewed})
 
 
-def _drop(node: Node, clock: Clock, gone: Mapping[str, Sequence[RecordedSetting]], report: Report) -> None:
-    """Forget pods that are gone, as soon as other pods show that kubelet is at work; say what else is missing."""
-    pods = [cgroup for cgroup in gone if _siblings(node, cgroup)]
-    for cgroup in gone:
-        report(f"{cgroup}: the pod is gone, forgotten" if cgroup in pods else f"{cgroup}: there is no such cgroup")
+def _drop(node: Node, clock: Clock, missing: Mapping[str, Sequence[RecordedSetting]], report: Report) -> None:
+    """Delete the settings of missing pods once other pods show that kubelet works; report other missing cgroups."""
+    pods = [cgroup for cgroup in missing if _siblings(node, cgroup)]
+    for cgroup in missing:
+        report(
+            f"{cgroup}: the pod no longer exists, its settings are deleted from the record"
+            if cgroup in pods
+            else f"{cgroup}: the cgroup does not exist"
+        )
     if not pods:
         return
     with record.hold_record(node.host, clock):
@@ -135,10 +140,10 @@ def _drop(node: Node, clock: Clock, gone: Mapping[str, Sequence[RecordedSetting]
 
 
 def _siblings(node: Node, cgroup: str) -> bool:
-    """Whether it is a pod's, or in one, and another pod of any class is on the node."""
-    found = classify(cgroup)
-    if found is None or not found.pod_uid:
+    """Whether the cgroup belongs to a pod and the node has another pod of any class."""
+    place = classify(cgroup)
+    if place is None or not place.pod_uid:
         return False
     cgroups = Cgroups(node.host, node.hierarchies)
-    parents = (found.pods, *qos_classes(found.pods))
+    parents = (place.pods, *qos_classes(place.pods))
     return any(pod_uid(parent, name) for parent in parents for name in cgroups.list(parent))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The unit that applies the record again at boot and whenever kubelet starts; it is there while a setting is recorded.
+"""The unit that applies the record again at boot and whenever kubelet starts; it exists while a setting is recorded.
 
-kubelet makes its slices anew at boot, and what was set at runtime is gone with the old ones.
+kubelet re-creates its slices at boot without the settings that were made at runtime.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from .record import Record, has_persistent
 UNIT = "volcano-colocation-qos.service"
 UNIT_FILE = f"/etc/systemd/system/{UNIT}"
 LINK = f"{installed_engine.ENGINE_DIRECTORY}/{installed_engine.QOS_LINK}"
-"""Where the unit finds the engine, whatever its version."""
+"""The path of the engine in the unit, independent of the engine's version."""
 TIMEOUT = 90.0
 
-# Without -B: compiling all of the engine takes longer than all else that is done at boot.
+# Without -B: compiling the engine takes longer than everything else that the unit does at boot.
 # WantedBy=kubelet.service: systemd.unit(5), started whenever kubelet is, also by Restart= of kubelet's own unit.
 _TEXT = """\
 # Written by the Ansible collection volcano.colocation, which removes it with the last setting.
@@ -47,12 +47,12 @@ _WANTING_UNITS = ("multi-user.target", "kubelet.service")
 
 
 def render_unit() -> str:
-    """The unit's text for the interpreter that runs this."""
+    """The unit file, with the Python interpreter that runs this code."""
     return _TEXT.format(python=sys.executable, engine=LINK)
 
 
 class UnitAction(Enum):
-    """What has to be done to the unit."""
+    """The change that the unit needs."""
 
     NONE = "none"
     INSTALL = "install"
@@ -60,7 +60,7 @@ class UnitAction(Enum):
 
 
 def plan_unit_action(node: Node, record: Record) -> UnitAction:
-    """What is to be done so that the unit is there just while it is needed; nothing where there is no systemd."""
+    """The change so that the unit exists exactly while it is needed; NONE on a node without systemd."""
     if node.bus is None:
         return UnitAction.NONE
     if has_persistent(record):
@@ -69,14 +69,14 @@ def plan_unit_action(node: Node, record: Record) -> UnitAction:
 
 
 def require_writable(host: Host, task: UnitAction) -> None:
-    """FileRefused where the engine or the unit could not be written; nothing is made."""
+    """FileRefused if the engine or the unit cannot be written. Nothing is created."""
     if task is UnitAction.INSTALL:
         for path in (LINK, UNIT_FILE):
             files.probe_write(host, path, b"")
 
 
 def reconcile_unit(host: Host, task: UnitAction) -> None:
-    """Do it."""
+    """Apply the change ``task`` to the unit."""
     if task is UnitAction.INSTALL:
         install_unit(host)
     elif task is UnitAction.REMOVE:
@@ -84,7 +84,7 @@ def reconcile_unit(host: Host, task: UnitAction) -> None:
 
 
 def is_installed(host: Host) -> bool:
-    """Whether unit, links and engine are there as they should be."""
+    """Whether the unit, its links and the engine are installed and current."""
     try:
         same = host.read(UNIT_FILE) == render_unit()
     except OSError:
@@ -97,7 +97,7 @@ def is_installed(host: Host) -> bool:
 
 
 def install_unit(host: Host) -> None:
-    """Install the engine, write the unit, enable it; nothing is started."""
+    """Install the engine, write the unit and enable it. Nothing is started."""
     engine = installed_engine.install_engine(host)
     _link(host, engine)
     target = host.path(UNIT_FILE)
@@ -106,14 +106,14 @@ def install_unit(host: Host) -> None:
         atomic_file.create(target, render_unit().encode("utf-8"), lambda handle: os.fchmod(handle, 0o644))
     except OSError as error:
         raise files.file_error(error, UNIT_FILE, "write it") from error
-    # It also makes systemd read the unit: the links in kubelet.service.wants count from the next start of kubelet.
+    # This also reloads systemd: the links in kubelet.service.wants take effect at the next start of kubelet.
     _systemctl(host, "enable", UNIT)
 
 
 def remove_unit(host: Host) -> None:
-    """Undo ``install_unit``; the engine of an open transaction stays. Whoever calls this holds ``node_lock``.
+    """Undo ``install_unit``; the engine of an unfinished transaction stays. The caller holds ``node_lock``.
 
-    The link goes last of what counts: while it is there, the next run takes the rest away.
+    The link is deleted last, except for its directory: while the link exists, the next run deletes the remaining files.
     """
     if host.lexists(UNIT_FILE):
         _systemctl(host, "disable", "--no-reload", UNIT)
@@ -129,7 +129,7 @@ def remove_unit(host: Host) -> None:
 
 
 def is_present(host: Host) -> bool:
-    """Whether anything of it is there."""
+    """Whether the unit file or the link exists."""
     return host.lexists(UNIT_FILE) or host.lexists(LINK)
 
 
@@ -138,7 +138,7 @@ def _links() -> list[str]:
 
 
 def _engine(host: Host) -> str | None:
-    """The installed engine that the link names."""
+    """Path of the installed engine to which the link points; None without a link or an engine."""
     try:
         target = host.readlink(LINK)
     except OSError:
@@ -158,12 +158,12 @@ def _link(host: Host, engine: str) -> None:
 
 
 def _staged_link(host: Host) -> str:
-    """Path on this machine of the link for the moment before its rename."""
+    """Real path of the temporary link, before its rename."""
     return host.path(f"{LINK}.new")
 
 
 def _systemctl(host: Host, *arguments: str) -> None:
-    answer = host.run(["systemctl", *arguments], timeout=TIMEOUT)
-    if answer.rc != 0:
-        reason = " ".join(answer.stderr.split()) or f"exit status {answer.rc}"
+    result = host.run(["systemctl", *arguments], timeout=TIMEOUT)
+    if result.rc != 0:
+        reason = " ".join(result.stderr.split()) or f"exit status {result.rc}"
         raise ColocationError(f"systemctl {' '.join(arguments)} failed: {reason}", "Check systemd on this node")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was set on which cgroup and what was there before, kept on the node: /var/lib/volcano-colocation/qos.json."""
+"""The record of settings by cgroup, with the values before them: /var/lib/volcano-colocation/qos.json on the node."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _numbers(value: Any) -> bool:
 
 
 def _pairs(value: Any, second: Any) -> bool:
-    """A list of [text, what ``second`` takes]."""
+    """Whether the value is a list of pairs: a text, and an item that ``second`` accepts."""
     return isinstance(value, list) and all(
-        isinstance(each, list) and len(each) == 2 and document_schema.text(each[0]) and second(each[1])
-        for each in value
+        isinstance(pair, list) and len(pair) == 2 and document_schema.text(pair[0]) and second(pair[1])
+        for pair in value
     )
 
 
@@ -43,9 +43,9 @@ def _limits(value: Any) -> bool:
     return _pairs(value, lambda limit: limit is None or _number(limit))
 
 
-def _value(found: Any) -> bool:
-    """knob.Value as JSON has it: its tuples are lists."""
-    return found is None or _number(found) or document_schema.text(found) or _numbers(found) or _pairs(found, _limits)
+def _value(value: Any) -> bool:
+    """Whether the value is a knob.Value in JSON, in which tuples are lists."""
+    return value is None or _number(value) or document_schema.text(value) or _numbers(value) or _pairs(value, _limits)
 
 
 def _cgroup(value: Any) -> bool:
@@ -103,7 +103,7 @@ LOCK = f"{STATE_DIRECTORY}/qos.lock"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 SCHEMA = 1
 LOCK_TIMEOUT = 60.0
-"""Seconds to wait for another run on this node, which takes a few."""
+"""Seconds to wait for another run on this node; a run takes a few."""
 
 Key = Tuple[str, str, str]
 """Cgroup root, cgroup, knob."""
@@ -111,16 +111,17 @@ Key = Tuple[str, str, str]
 
 @dataclass(frozen=True)
 class RecordedSetting:
-    """One setting. ``before`` is what the kernel's files, ``texts``, said and ``stored`` what systemd held before us.
+    """One setting, with the state before the collection first set it.
 
-    ``boot`` is the boot in which it was last applied; one that is not persistent ends with that boot.
-    ``pod`` is namespace/name where that was asked for.
+    ``before`` is the value in the kernel's files, whose texts are ``texts``; ``stored`` has systemd's properties.
+    ``boot`` is the boot in which the setting was last applied; a setting that is not persistent ends with that boot.
+    ``pod`` is namespace/name if the target was a pod with a name.
     """
 
     root: str
     cgroup: str
     knob: str
-    wanted: Any
+    desired: Any
     before: Any
     texts: Mapping[str, str]
     stored: tuple[Property, ...]
@@ -138,21 +139,21 @@ Record = Mapping[Key, RecordedSetting]
 
 
 def load(host: Host) -> dict[Key, RecordedSetting]:
-    """Every setting that still counts; ColocationError for a record that cannot be read."""
+    """Every setting that has not ended; ColocationError for a record that cannot be read."""
     require_own_directory(host, STATE_DIRECTORY)
     try:
         document = json.loads(read_private(host.path(FILE)).decode("utf-8"))
         schema = document["schema"]
-        where = document_schema.find_mismatch(document, SHAPE) if schema == SCHEMA else ""
-        entries = [_entry(each) for each in document["settings"]] if schema == SCHEMA and not where else []
+        mismatch = document_schema.find_mismatch(document, SHAPE) if schema == SCHEMA else ""
+        entries = [_entry(fields) for fields in document["settings"]] if schema == SCHEMA and not mismatch else []
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise file_error(error, FILE, "read it") from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damage_error() from error
-    if where:
-        raise _damage_error(where)
+    if mismatch:
+        raise _damage_error(mismatch)
     if schema != SCHEMA:
         raise ColocationError(
             f"it has schema {schema!r}, and this version reads {SCHEMA}",
@@ -163,13 +164,13 @@ def load(host: Host) -> dict[Key, RecordedSetting]:
     return {entry.key: entry for entry in entries if entry.persistent or entry.boot == boot}
 
 
-def _damage_error(where: str = "") -> ColocationError:
-    said = "it is damaged" + (f" ({where})" if where else "")
-    return ColocationError(said, "Move it away: what was set stays as it is until the next boot", FILE)
+def _damage_error(mismatch: str = "") -> ColocationError:
+    message = "it is damaged" + (f" ({mismatch})" if mismatch else "")
+    return ColocationError(message, "Move the file away: the settings stay in effect until the next boot", FILE)
 
 
 def save(host: Host, record: Record) -> None:
-    """Durably write the record; an empty one has no file."""
+    """Write the record durably; delete the file of an empty record."""
     path = host.path(FILE)
     make_private_directory(host.path(STATE_DIRECTORY))
     if not record:
@@ -181,7 +182,7 @@ def save(host: Host, record: Record) -> None:
 
 
 def boot_id(host: Host) -> str:
-    """The kernel's name of this boot, random(4); empty where there is none."""
+    """The kernel's id of this boot, random(4); empty where the file is missing."""
     try:
         return host.read(BOOT_ID).strip()
     except OSError:
@@ -189,26 +190,26 @@ def boot_id(host: Host) -> str:
 
 
 @contextmanager
-def hold_record(host: Host, clock: Clock, patience: float = LOCK_TIMEOUT) -> Iterator[None]:
-    """Hold the record against whoever else sets or applies it on this node; LockHeld when that does not end in time.
+def hold_record(host: Host, clock: Clock, timeout: float = LOCK_TIMEOUT) -> Iterator[None]:
+    """Hold the record's lock, so that no other process changes or applies it; LockHeld after ``timeout`` seconds.
 
-    What others than the unit that applies it do, they do under ``node_lock``, which they take before.
+    Every caller except the unit that applies the record takes ``node_lock`` first.
     """
-    with hold(host.path(LOCK), "QoS settings", clock, patience):
+    with hold(host.path(LOCK), "QoS settings", clock, timeout):
         yield
 
 
 def settings_of_root(record: Record, root: str) -> dict[str, dict[str, RecordedSetting]]:
-    """By cgroup and knob: what was set below one cgroup root."""
-    found: dict[str, dict[str, RecordedSetting]] = {}
+    """Recorded settings below one cgroup root, by cgroup and knob."""
+    by_cgroup: dict[str, dict[str, RecordedSetting]] = {}
     for entry in record.values():
         if entry.root == root:
-            found.setdefault(entry.cgroup, {})[entry.knob] = entry
-    return found
+            by_cgroup.setdefault(entry.cgroup, {})[entry.knob] = entry
+    return by_cgroup
 
 
 def has_persistent(record: Record) -> bool:
-    """Whether anything in it is to be applied again at the next boot."""
+    """Whether the record has a setting that must be applied again at the next boot."""
     return any(entry.persistent for entry in record.values())
 
 
@@ -217,10 +218,10 @@ def _document(entry: RecordedSetting) -> dict[str, Any]:
         "cgroup_root": entry.root,
         "cgroup": entry.cgroup,
         "knob": entry.knob,
-        "wanted": entry.wanted,
+        "wanted": entry.desired,
         "before": entry.before,
         "texts": dict(entry.texts),
-        "stored": [_property(each) for each in entry.stored],
+        "stored": [_property(unit_property) for unit_property in entry.stored],
         "backend": entry.backend.value,
         "persistent": entry.persistent,
         "boot": entry.boot,
@@ -236,7 +237,7 @@ def _entry(document: dict[str, Any]) -> RecordedSetting:
         _to_tuples(document["wanted"]),
         _to_tuples(document["before"]),
         dict(document["texts"]),
-        tuple(_parse_property(each) for each in document["stored"]),
+        tuple(_parse_property(fields) for fields in document["stored"]),
         Backend(document["backend"]),
         bool(document["persistent"]),
         document["boot"],
@@ -244,17 +245,17 @@ def _entry(document: dict[str, Any]) -> RecordedSetting:
     )
 
 
-def _property(held: Property) -> dict[str, Any]:
-    value = held.value.hex() if isinstance(held.value, bytes) else held.value
-    return {"name": held.name, "signature": held.signature, "value": value}
+def _property(unit_property: Property) -> dict[str, Any]:
+    value = unit_property.value.hex() if isinstance(unit_property.value, bytes) else unit_property.value
+    return {"name": unit_property.name, "signature": unit_property.signature, "value": value}
 
 
 def _parse_property(document: dict[str, Any]) -> Property:
     value = document["value"]
-    held = bytes.fromhex(value) if document["signature"] == "ay" else _to_tuples(value)
-    return Property(document["name"], document["signature"], held)
+    property_value = bytes.fromhex(value) if document["signature"] == "ay" else _to_tuples(value)
+    return Property(document["name"], document["signature"], property_value)
 
 
 def _to_tuples(value: Any) -> Any:
-    """JSON knows lists only; the values of knobs are tuples."""
-    return tuple(_to_tuples(each) for each in value) if isinstance(value, list) else value
+    """The value with tuples in place of lists: values of knobs are tuples, which JSON does not have."""
+    return tuple(_to_tuples(item) for item in value) if isinstance(value, list) else value

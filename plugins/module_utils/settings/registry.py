@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The registry of knobs: one row a knob.
+"""The registry of knobs: one row for each knob.
 
 Files and ranges: kernel Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/*.rst, kernel/sched/core.c and
 kernel/cgroup/pids.c.
-Properties, their versions and what of them reaches cgroup v1: systemd man/systemd.resource-control.xml,
-man/org.freedesktop.systemd1.xml and src/core/cgroup.c cgroup_context_apply. Units and how each file writes a value:
-option_values.py and codec.py; docs/knobs.md is this table for people.
+Properties, their versions and which of them systemd applies on cgroup v1: systemd man/systemd.resource-control.xml,
+man/org.freedesktop.systemd1.xml and src/core/cgroup.c cgroup_context_apply. option_values.py has the units, codec.py
+the formats of the files. docs/knobs.md documents this table.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .device_limits import PROPERTIES, THROTTLE_FILES, THROTTLE_FORMS
 from .knob import Form, Interface, KernelFile, Kind, Knob, UnitProperty
 
 SIZED = "hugetlb_<size>_max"
-"""The one knob whose name holds a size, as in hugetlb_2MB_max."""
+"""The only knob with a size in its name, for example hugetlb_2MB_max."""
 
 _SIZED_NAME = re.compile(r"hugetlb_([1-9][0-9]*)(KB|MB|GB)_max")
 _UNITS = {"KB": 2**10, "MB": 2**20, "GB": 2**30}
-"""As the kernel spells sizes: mm/hugetlb_cgroup.c mem_fmt."""
+"""The kernel's units of sizes: mm/hugetlb_cgroup.c mem_fmt."""
 _LARGEST = 2**63 - 1
 _DEFAULT_PERIOD = 100000
 _ANOLIS = "on v1 with Anolis kernels only"
@@ -67,11 +67,11 @@ _ROWS = (
         Kind.BOOLEAN,
         "true or false",
         default=False,
-        # kernel/sched/fair.c sched_group_set_idle: the weight is the default one after idle.
-        v1=_two_files("cpu", KernelFile("cpu.idle", Form.FLAG), KernelFile("cpu.shares", Form.FORGOTTEN)),
-        v2=_two_files("cpu", KernelFile("cpu.idle", Form.FLAG), KernelFile("cpu.weight", Form.FORGOTTEN)),
+        # kernel/sched/fair.c sched_group_set_idle: after idle, the weight is the default.
+        v1=_two_files("cpu", KernelFile("cpu.idle", Form.FLAG), KernelFile("cpu.shares", Form.RESET)),
+        v2=_two_files("cpu", KernelFile("cpu.idle", Form.FLAG), KernelFile("cpu.weight", Form.RESET)),
         unit_property=_property("CPUWeight", "t", 252),  # src/core/cgroup.c CGROUP_WEIGHT_IDLE, a weight of 0
-        note="kernel 5.15; takes the place of cpu_weight, which is written again afterwards",
+        note="kernel 5.15; replaces cpu_weight, which is written again afterwards",
     ),
     Knob(
         "cpu_period",
@@ -92,10 +92,10 @@ _ROWS = (
         Kind.CPU_TIME,
         "CPUs",
         minimum=1000,
-        maximum=8192 * 1000000,  # CONFIG_NR_CPUS goes no further
+        maximum=8192 * 1000000,  # the maximum of CONFIG_NR_CPUS
         unlimited=True,
         v1=_two_files(
-            "cpu", KernelFile("cpu.cfs_quota_us", Form.CFS_QUOTA), KernelFile("cpu.cfs_period_us", Form.BESIDE)
+            "cpu", KernelFile("cpu.cfs_quota_us", Form.CFS_QUOTA), KernelFile("cpu.cfs_period_us", Form.READ_ONLY)
         ),
         v2=_one_file("cpu", "cpu.max", Form.CPU_MAX),
         unit_property=_property_on_both("CPUQuotaPerSecUSec", "t", 213),
@@ -178,7 +178,7 @@ _ROWS = (
         v1=_two_files(
             "memory",
             KernelFile("memory.memsw.limit_in_bytes", Form.MEMSW),
-            KernelFile("memory.limit_in_bytes", Form.BESIDE),
+            KernelFile("memory.limit_in_bytes", Form.READ_ONLY),
         ),
         v2=_one_file("memory", "memory.swap.max", Form.MAX),
         unit_property=_property("MemorySwapMax", "t", 232),
@@ -191,7 +191,7 @@ _ROWS = (
         default=False,
         v2=_one_file("memory", "memory.oom.group", Form.FLAG),
         overwritten_since=243,  # src/core/cgroup.c: from the OOM policy, which slices do not have
-        note="systemd sets it back on slices and scopes whenever it realizes the unit",
+        note="systemd resets it on slices and scopes whenever it realizes the unit",
     ),
     replace(
         _NUMBER,
@@ -234,7 +234,7 @@ _ROWS = (
         default=(),
         v1=Interface("blkio", tuple(KernelFile(THROTTLE_FILES[kind], form) for form, kind in THROTTLE_FORMS.items())),
         v2=_one_file("io", "io.max", Form.IO_MAX),
-        # Not on v1: there src/core/cgroup.c cgroup_apply_blkio_device_limit leaves the operations out.
+        # Not on v1: src/core/cgroup.c cgroup_apply_blkio_device_limit does not apply the limits of operations.
         unit_property=UnitProperty(tuple(PROPERTIES.values()), "a(st)", 230),
     ),
     replace(
@@ -263,7 +263,7 @@ _ROWS = (
         maximum=2,
         v1=_one_file("cpu", "cpu.bvt_warp_ns", Form.NUMBER),
         v2=_one_file("cpu", "cpu.bvt_warp_ns", Form.NUMBER),
-        note="Anolis, Alibaba Cloud Linux; with kernel.sched_group_identity_enabled where there is such a setting",
+        note="Anolis, Alibaba Cloud Linux; with kernel.sched_group_identity_enabled where the kernel has it",
     ),
     replace(
         _MEMORY,
@@ -278,14 +278,14 @@ KNOBS: Mapping[str, Knob] = {row.name: row for row in _ROWS}
 
 
 def knob(name: str) -> Knob:
-    """The row of a knob; ColocationError naming the known ones."""
+    """The row of a knob. ColocationError for an unknown name lists the known ones."""
     sized = _SIZED_NAME.fullmatch(name)
     if sized:
         return _of_size(int(sized.group(1)), sized.group(2))
     if name in KNOBS and name != SIZED:
         return KNOBS[name]
     raise ColocationError(
-        "%r is not a setting of a cgroup" % (name,), "There are: %s. docs/knobs.md describes them" % ", ".join(KNOBS)
+        "%r is not a setting of a cgroup" % (name,), "Use one of %s. docs/knobs.md describes them" % ", ".join(KNOBS)
     )
 
 
@@ -295,7 +295,7 @@ def _of_size(count: int, unit: str) -> Knob:
     def named(interface: Interface | None) -> Interface | None:
         if interface is None:
             return None
-        files = tuple(replace(each, name=each.name.replace("<size>", size)) for each in interface.files)
+        files = tuple(replace(file, name=file.name.replace("<size>", size)) for file in interface.files)
         return replace(interface, files=files)
 
     row = KNOBS[SIZED]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""cgroup_qos: look, plan, write, prove, remember."""
+"""The workflow of cgroup_qos: observe, plan, write, verify and record."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .target_cgroups import Cgroups, Target, TargetSpec, UidOf, matches_record, 
 
 @dataclass(frozen=True)
 class Request:
-    """What the module was asked for. ``settings`` are as they were given, None puts a knob back."""
+    """The options of the module. ``settings`` has the values as the user wrote them; None restores a knob."""
 
     target_spec: TargetSpec
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -47,106 +47,106 @@ class Request:
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a run would do. ``unit_action``: what is done to the unit that applies the record again."""
+    """All changes of a run. ``unit_action`` is the change to the unit that applies the record again."""
 
     targets: tuple[Target, ...]
     states: Mapping[str, State]
     steps: tuple[Step, ...]
-    left_out: tuple[Unsupported, ...]
+    unsupported: tuple[Unsupported, ...]
     before: Record
     after: Record
     unit_action: reapply_unit.UnitAction
 
     @property
     def changed(self) -> bool:
-        """Whether anything would be written: to a cgroup, the record, or the unit."""
+        """Whether the run writes to a cgroup, the record or the unit."""
         writes = any(step.changed for step in self.steps)
         return writes or self.before != self.after or self.unit_action is not reapply_unit.UnitAction.NONE
 
 
 def plan(node: Node, cgroups: Cgroups, request: Request, uid_of: UidOf) -> Plan:
-    """Look at the node and say what there is to do; nothing is written. ColocationError when it cannot be done."""
+    """Plan the changes from the node's state; nothing is written. ColocationError if the request cannot be met."""
     before = record.load(node.host)
-    ours = record.settings_of_root(before, request.cgroup_root)
+    recorded = record.settings_of_root(before, request.cgroup_root)
     boot = record.boot_id(node.host)
-    wanted = _existing_targets(cgroups, request, before, uid_of)
+    targets = _existing_targets(cgroups, request, before, uid_of)
     after = dict(before)
     states: dict[str, State] = {}
     all_steps: list[Step] = []
-    left_out: list[Unsupported] = []
-    for target in wanted:
-        past = AppliedSettings(ours.get(target.cgroup, {}), boot)
-        state, values, back = _observe_target(node, target, request, past)
-        own = possible_steps(plan_steps(values, back, state, past, os.sysconf("SC_PAGE_SIZE")), values)
-        left_out += [
-            each for each in unsupported_knobs([knob_of(name) for name in values], state) if each not in left_out
+    unsupported: list[Unsupported] = []
+    for target in targets:
+        previous = AppliedSettings(recorded.get(target.cgroup, {}), boot)
+        state, values, to_restore = _observe_target(node, target, request, previous)
+        steps = possible_steps(plan_steps(values, to_restore, state, previous, os.sysconf("SC_PAGE_SIZE")), values)
+        unsupported += [
+            knob for knob in unsupported_knobs([knob_of(name) for name in values], state) if knob not in unsupported
         ]
-        after.update(_settings_to_record(request, state, own, values, past))
-        for name in back:
+        after.update(_settings_to_record(request, state, steps, values, previous))
+        for name in to_restore:
             after.pop((request.cgroup_root, target.cgroup, name), None)
         states[target.cgroup] = state
-        all_steps += own
-    for key in _vanished_settings(cgroups, request, before, wanted):
+        all_steps += steps
+    for key in _vanished_settings(cgroups, request, before, targets):
         after.pop(key, None)
-    _require_supported(left_out, request)
-    upkeep = reapply_unit.plan_unit_action(node, after)
-    reapply_unit.require_writable(node.host, upkeep)
-    return Plan(wanted, states, tuple(all_steps), tuple(left_out), before, after, upkeep)
+    _require_supported(unsupported, request)
+    unit_action = reapply_unit.plan_unit_action(node, after)
+    reapply_unit.require_writable(node.host, unit_action)
+    return Plan(targets, states, tuple(all_steps), tuple(unsupported), before, after, unit_action)
 
 
-def execute(node: Node, work: Plan, clock: Clock) -> None:
-    """Carry a plan out. What was there before is in the record before anything is set, and until it is put back."""
-    meanwhile = {**work.before, **work.after}
-    if work.before != meanwhile:
-        record.save(node.host, meanwhile)
+def execute(node: Node, plan: Plan, clock: Clock) -> None:
+    """Apply a plan. The record has the original values before anything is set and until everything is restored."""
+    combined = {**plan.before, **plan.after}
+    if plan.before != combined:
+        record.save(node.host, combined)
     try:
-        apply_steps(node, work.steps, {cgroup: state.texts for cgroup, state in work.states.items()}, clock)
+        apply_steps(node, plan.steps, {cgroup: state.texts for cgroup, state in plan.states.items()}, clock)
     except ApplyFailed:
-        record.save(node.host, work.before)
+        record.save(node.host, plan.before)
         raise
-    if work.after != meanwhile:
-        record.save(node.host, work.after)
-    reapply_unit.reconcile_unit(node.host, work.unit_action)
+    if plan.after != combined:
+        record.save(node.host, plan.after)
+    reapply_unit.reconcile_unit(node.host, plan.unit_action)
 
 
 def _existing_targets(cgroups: Cgroups, request: Request, before: Record, uid_of: UidOf) -> tuple[Target, ...]:
-    """The targets that are on the node; with state absent none is missed."""
-    found = resolve_targets(request.target_spec, cgroups, uid_of)
-    there = tuple(target for target in found if cgroups.folders(target.cgroup))
+    """The targets that exist on the node; ColocationError for a missing one unless the state is absent."""
+    targets = resolve_targets(request.target_spec, cgroups, uid_of)
+    existing = tuple(target for target in targets if cgroups.directories(target.cgroup))
     if request.state == "absent":
-        return there
-    if len(there) < len(found) or (not found and request.target_spec.each_pod is None):
-        name = found[0].cgroup if found else f"of the pod {request.target_spec.uid or request.target_spec.pod}"
+        return existing
+    if len(existing) < len(targets) or (not targets and request.target_spec.each_pod is None):
+        name = targets[0].cgroup if targets else f"of the pod {request.target_spec.uid or request.target_spec.pod}"
         raise ColocationError(
             f"there is no cgroup {name} on this node",
-            "Start what makes it, or name another one: systemd-cgls shows those that there are",
+            "Start the unit or pod that makes it, or name another one: systemd-cgls lists the cgroups",
         )
-    return there
+    return existing
 
 
 def _observe_target(
-    node: Node, target: Target, request: Request, past: AppliedSettings
+    node: Node, target: Target, request: Request, previous: AppliedSettings
 ) -> tuple[State, Mapping[str, Any], tuple[str, ...]]:
-    """The state of a target, the values it is to get, and the knobs that go back."""
+    """The state of a target, its desired values, and the knobs to restore."""
     if request.state == "absent":
-        return observe(node, target, [knob_of(name) for name in past.entries]), {}, tuple(past.entries)
+        return observe(node, target, [knob_of(name) for name in previous.entries]), {}, tuple(previous.entries)
     knobs = {name: knob_of(name) for name in request.settings}
-    given = {name: value for name, value in request.settings.items() if value is not None}
-    require_allowed([knobs[name] for name in given], target, request.kubelet)
+    explicit = {name: value for name, value in request.settings.items() if value is not None}
+    require_allowed([knobs[name] for name in explicit], target, request.kubelet)
     state = observe(node, target, list(knobs.values()))
     return (
         state,
-        parse_settings(node.host, given, state, request.limits),
-        tuple(name for name in knobs if name not in given),
+        parse_settings(node.host, explicit, state, request.limits),
+        tuple(name for name in knobs if name not in explicit),
     )
 
 
 def _settings_to_record(
-    request: Request, state: State, own: tuple[Step, ...], values: Mapping[str, Any], past: AppliedSettings
+    request: Request, state: State, steps: tuple[Step, ...], values: Mapping[str, Any], previous: AppliedSettings
 ) -> dict[Key, RecordedSetting]:
-    """The entries of what is set. What was there before us stays what it was when we first came."""
-    found = {}
-    for step in own:
+    """The record's entries of the desired values. An existing entry keeps its original values."""
+    entries = {}
+    for step in steps:
         name = step.knob.name
         if name not in values:
             continue
@@ -160,35 +160,35 @@ def _settings_to_record(
             step.stored,
             step.backend,
             request.persistent,
-            past.boot,
+            previous.boot,
             step.target.pod,
         )
-        found[entry.key] = _merge_setting(past.entries.get(name), entry, step)
-    return found
+        entries[entry.key] = _merge_setting(previous.entries.get(name), entry, step)
+    return entries
 
 
 def _merge_setting(old: RecordedSetting | None, new: RecordedSetting, step: Step) -> RecordedSetting:
     if old is None:
         return new
     stored = old.stored or new.stored if old.backend is new.backend else old.stored
-    kept = replace(new, before=old.before, texts=old.texts, stored=stored, pod=new.pod or old.pod)
-    return old if replace(kept, boot=old.boot) == old and not step.changed else kept
+    merged = replace(new, before=old.before, texts=old.texts, stored=stored, pod=new.pod or old.pod)
+    return old if replace(merged, boot=old.boot) == old and not step.changed else merged
 
 
 def _files(knob: Knob, state: State) -> dict[str, str]:
     return {name: state.texts[name] for name in knob.files(state.mode) if name in state.texts}
 
 
-def _vanished_settings(cgroups: Cgroups, request: Request, before: Record, there: tuple[Target, ...]) -> list[Key]:
-    """With state absent: recorded settings of the target whose cgroups went with all that was in them."""
+def _vanished_settings(cgroups: Cgroups, request: Request, before: Record, targets: tuple[Target, ...]) -> list[Key]:
+    """With state absent: recorded settings of the target whose cgroups no longer exist."""
     if request.state != "absent":
         return []
-    present = {target.cgroup for target in there}
-    ours = [entry for key, entry in before.items() if key[0] == request.cgroup_root and key[1] not in present]
-    return [entry.key for entry in ours if matches_record(request.target_spec, entry.cgroup, entry.pod, cgroups)]
+    present = {target.cgroup for target in targets}
+    vanished = [entry for key, entry in before.items() if key[0] == request.cgroup_root and key[1] not in present]
+    return [entry.key for entry in vanished if matches_record(request.target_spec, entry.cgroup, entry.pod, cgroups)]
 
 
-def _require_supported(left_out: list[Unsupported], request: Request) -> None:
-    if left_out and request.unsupported == "fail":
-        reasons = "; ".join(f"{each.knob}: {each.reason}" for each in left_out)
-        raise ColocationError(f"not to be had on this node: {reasons}", "Leave them out with unsupported: skip")
+def _require_supported(unsupported: list[Unsupported], request: Request) -> None:
+    if unsupported and request.unsupported == "fail":
+        reasons = "; ".join(f"{entry.knob}: {entry.reason}" for entry in unsupported)
+        raise ColocationError(f"not supported on this node: {reasons}", "Skip them with unsupported: skip")

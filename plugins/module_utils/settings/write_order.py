@@ -1,16 +1,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order writes go, so that none is refused for what another one has yet to do, and what is done in one call.
+"""The order of writes, in which the kernel refuses none of them, and the properties that are set in one call.
 
-First all that narrows, from the leaves up, then all that widens, from the root down. On v1 a child's quota and cpuset
-must fit into its parent's (kernel/sched/core.c tg_cfs_schedulable_down, kernel/cgroup/cpuset-v1.c). Within a cgroup:
+All changes that narrow a limit come first, from the leaves up, then those that widen one, from the root down. On v1 a
+child's quota and cpuset must fit into its parent's (kernel/sched/core.c tg_cfs_schedulable_down,
+kernel/cgroup/cpuset-v1.c). Within a cgroup:
 
-- a burst is at most the quota (kernel/sched/core.c tg_set_cfs_bandwidth): down before period and quota, up after;
-- the period goes before the quota, whose text holds it;
-- on v1 the memory limit is at most that of memory and swap together (mm/memcontrol-v1.c mem_cgroup_resize_max): down
-  before it, up after it;
-- while a cgroup is idle no weight can be written (kernel/sched/fair.c sched_group_set_shares): idle off first, on last;
-- a partition needs its CPUs (kernel/cgroup/cpuset.c): given up before they change, made after.
+- a burst is at most the quota (kernel/sched/core.c tg_set_cfs_bandwidth): reduce it before period and quota, raise it
+  after them;
+- the period comes before the quota, because the text of the quota contains the period;
+- on v1 the memory limit is at most the limit of memory and swap together (mm/memcontrol-v1.c mem_cgroup_resize_max):
+  reduce it before that limit, raise it after it;
+- the weight of an idle cgroup cannot be written (kernel/sched/fair.c sched_group_set_shares): idle off first, on last;
+- a partition needs its CPUs (kernel/cgroup/cpuset.c): end it before its CPUs change, make it afterwards.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ Rank = Tuple[int, int, int]
 
 
 def rank_change(cgroup: str, knob: str, before: Value, after: Value) -> Rank:
-    """What to sort changes by; what nothing is said about stays as it was given.
+    """The sort key of a change; changes with equal keys keep their order.
 
     ``before`` and ``after`` are neutral values, ``cgroup`` is a path below the cgroup root.
     """
@@ -50,7 +52,7 @@ def rank_change(cgroup: str, knob: str, before: Value, after: Value) -> Rank:
 
 
 def local_rank(knob: str, before: Value, after: Value) -> LocalRank:
-    """What to sort the changes of one cgroup by: whether it narrows, widens or comes last of all, and its rank."""
+    """The sort key within a cgroup: the phase (0 narrows, 1 widens, 2 last), and the rank in the phase."""
     if knob == "cpu_period" or not widens(knob, before, after):
         return 0, _NARROWING.get(knob, _UNRANKED)
     if knob == _LAST:
@@ -59,7 +61,7 @@ def local_rank(knob: str, before: Value, after: Value) -> LocalRank:
 
 
 def widens(knob: str, before: Value, after: Value) -> bool:
-    """Whether the cgroup may have more afterwards; for an idle one and a partition: whether it becomes one."""
+    """Whether the change gives the cgroup more; for cpu_idle and a partition: whether it turns them on."""
     if isinstance(before, int) and isinstance(after, int):
         return after > before
     if knob == "cpuset_partition":
@@ -70,7 +72,7 @@ def widens(knob: str, before: Value, after: Value) -> bool:
 
 
 def _list_widens(before: Any, after: Any) -> bool:
-    """An empty list means those of the parent, the most that there is."""
+    """An empty list means the parent's CPUs or memory nodes, the maximum."""
     return not after or (bool(before) and set(after) >= set(before))
 
 
@@ -81,7 +83,7 @@ PARTNERS = {
     "cpuset_partition": ("cpuset_cpus",),
     "memory_swap_max": ("memory_max",),
 }
-"""Raw writes that ``rank_change`` puts before or behind a property of the same unit for a reason."""
+"""Knobs whose raw write must come before or after a property of the same unit, in the order of ``rank_change``."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +97,10 @@ Operation = Union[Step, UnitCall]
 
 
 def split_independent(steps: Sequence[Step]) -> tuple[list[list[Step]], list[Step]]:
-    """The changes of each cgroup that has nothing to do with another one of them, and all other changes.
+    """The changes of each independent cgroup, and all other changes.
 
-    It has when one is in the other, when systemd writes it, or when it takes CPUs away from others as a partition.
+    A cgroup is not independent if it contains or is in another changed cgroup, if systemd writes it, or if it is a
+    partition, which takes CPUs from other cgroups.
     """
     of_cgroup: dict[str, list[Step]] = defaultdict(list)
     bound, dbus = set(), Backend.DBUS
@@ -108,12 +111,12 @@ def split_independent(steps: Sequence[Step]) -> tuple[list[list[Step]], list[Ste
                 bound.add(step.target.cgroup)
     outer = _above(of_cgroup) & of_cgroup.keys()
     bound |= outer | {cgroup for cgroup in of_cgroup if outer and not outer.isdisjoint(_above([cgroup]))}
-    lone = [own for cgroup, own in of_cgroup.items() if cgroup not in bound]
-    return lone, [step for cgroup, own in of_cgroup.items() if cgroup in bound for step in own]
+    independent = [group for cgroup, group in of_cgroup.items() if cgroup not in bound]
+    return independent, [step for cgroup, group in of_cgroup.items() if cgroup in bound for step in group]
 
 
 def _above(cgroups: Iterable[str]) -> set[str]:
-    """All cgroups that one of these is in."""
+    """All ancestors of these cgroups."""
     parents = {cgroup.rpartition("/")[0] for cgroup in cgroups} - {""}
     return parents | _above(parents) if parents else parents
 
@@ -123,32 +126,32 @@ def rank_in_cgroup(step: Step) -> LocalRank:
 
 
 def batch_steps(steps: Sequence[Step]) -> list[Operation]:
-    """In the order of ``rank_change``, the properties of one unit together."""
+    """The operations in the order of ``rank_change``; the properties of one unit are set together."""
     in_order = sorted(steps, key=_rank_of)
     of_cgroup = by_cgroup(in_order)
-    work: list[Operation] = []
+    operations: list[Operation] = []
     done: set[str] = set()
     for step in in_order:
-        own = of_cgroup[step.target.cgroup]
-        if step.backend is Backend.FILE and not _partners(step, own):
-            work.append(step)
+        group = of_cgroup[step.target.cgroup]
+        if step.backend is Backend.FILE and not _partners(step, group):
+            operations.append(step)
         elif step.target.cgroup not in done:
             done.add(step.target.cgroup)
-            work += _around_call(own)
-    return work
+            operations += _around_call(group)
+    return operations
 
 
-def _partners(step: Step, own: Sequence[Step]) -> list[Step]:
-    """The properties of the same unit that the write of a file must not be on the wrong side of."""
+def _partners(step: Step, group: Sequence[Step]) -> list[Step]:
+    """Steps that set properties of the same unit, and whose order relative to this raw write matters."""
     names = PARTNERS.get(step.knob.name, ())
-    return [each for each in own if each.backend is Backend.DBUS and each.knob.name in names]
+    return [partner for partner in group if partner.backend is Backend.DBUS and partner.knob.name in names]
 
 
-def _around_call(own: Sequence[Step]) -> list[Operation]:
-    partnered = [each for each in own if each.backend is Backend.FILE and _partners(each, own)]
-    first = [each for each in partnered if own.index(each) < own.index(_partners(each, own)[0])]
-    then = [each for each in partnered if each not in first]
-    return [*first, UnitCall(tuple(each for each in own if each.backend is Backend.DBUS)), *then]
+def _around_call(group: Sequence[Step]) -> list[Operation]:
+    partnered = [step for step in group if step.backend is Backend.FILE and _partners(step, group)]
+    first = [step for step in partnered if group.index(step) < group.index(_partners(step, group)[0])]
+    then = [step for step in partnered if step not in first]
+    return [*first, UnitCall(tuple(step for step in group if step.backend is Backend.DBUS)), *then]
 
 
 def _rank_of(step: Step) -> Rank:
@@ -156,7 +159,7 @@ def _rank_of(step: Step) -> Rank:
 
 
 def by_cgroup(steps: Iterable[Step]) -> dict[str, list[Step]]:
-    found: dict[str, list[Step]] = defaultdict(list)
+    groups: dict[str, list[Step]] = defaultdict(list)
     for step in steps:
-        found[step.target.cgroup].append(step)
-    return found
+        groups[step.target.cgroup].append(step)
+    return groups

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controllers a slice is to be in: those that systemd knows by properties, the others by a unit of ours.
+"""Enable controllers for a slice: through systemd's properties where they exist, otherwise with a controller unit.
 
-Slices run no program, and on v1 systemd makes no cgroup in cpuset, hugetlb and the like: src/core/cgroup.c. A oneshot
-service that the slice wants makes them at each boot before the slice and kubelet start.
+A slice does not run a program, and on v1 systemd makes no cgroup in cpuset, hugetlb and similar controllers
+(src/core/cgroup.c). The controller unit, a oneshot service in the slice's Wants=, makes them at each boot before the
+slice and kubelet start.
 
-CPUs and memory nodes are given back here when a restriction ends: systemd then counts the controller as not needed and
-writes nothing (src/core/cgroup.c unit_get_own_mask()), so that the old list stays in the kernel's file wherever a
-neighbour keeps the controller on.
+This module also clears the CPUs and memory nodes of a restriction that ended. systemd then treats the controller as
+not needed and writes nothing (src/core/cgroup.c unit_get_own_mask()), so the old list would stay in the kernel's file
+while a sibling cgroup keeps the controller enabled.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .unit_files import CONFIG, MARK
 ROOT = "/sys/fs/cgroup"
 KNOWN_CONTROLLERS = frozenset((*V1_CONTROLLER.pattern.split("|"), "io"))
 _ENABLED_BY: Mapping[str, tuple[tuple[str, str], ...]] = {
-    # On v2 cpu.stat is there without the controller, so that accounting turns on nothing.
+    # On v2 cpu.stat exists without the controller, so accounting does not enable it.
     "cpu": (("CPUWeight", "100"),),
     "cpuacct": (("CPUAccounting", "yes"),),
     "memory": (("MemoryAccounting", "yes"),),
@@ -35,7 +36,7 @@ _ENABLED_BY: Mapping[str, tuple[tuple[str, str], ...]] = {
     "io": (("IOAccounting", "yes"),),
     "blkio": (("IOAccounting", "yes"),),
 }
-"""Controller: the properties that make systemd enable it, with values that limit nothing: unit_get_own_mask()."""
+"""Properties by controller that make systemd enable it, with values that do not limit: unit_get_own_mask()."""
 _CPUSET = frozenset(("AllowedCPUs", "AllowedMemoryNodes", "StartupAllowedCPUs", "StartupAllowedMemoryNodes"))
 _SCRIPT = (
     "root=$1; controllers=$2; shift 2; "
@@ -49,13 +50,13 @@ _SCRIPT = (
     '[ -n "$(cat "$here/$file")" ] || cat "$above/$file" >"$here/$file"; done; fi; '
     'above="$here"; done; fi; done'
 )
-"""A new v1 cpuset has no CPU and no memory node, and so takes no process: cgroup-v1/cpusets.rst. On v2 a cgroup has
-the controllers that its parent's subtree_control names: cgroup-v2.rst."""
+"""A new v1 cpuset has no CPU and no memory node, and so accepts no process: cgroup-v1/cpusets.rst. On v2 a cgroup has
+the controllers in its parent's subtree_control: cgroup-v2.rst."""
 
 
 @dataclass(frozen=True)
 class ControllerUnit:
-    """The service that makes what systemd does not: ``unit`` is its name."""
+    """The service that makes the cgroups which systemd does not make; ``unit`` is its name."""
 
     slice: str
     controllers: tuple[str, ...]
@@ -69,18 +70,18 @@ class ControllerUnit:
         return f"{CONFIG}/{self.unit}"
 
     def script(self, root: str = ROOT) -> tuple[str, ...]:
-        """Program and arguments."""
+        """The program and its arguments."""
         levels = [slice_names.path(level) for level in (*slice_names.parents(self.slice), self.slice)]
         return ("/bin/sh", "-ec", _SCRIPT, "sh", root, " ".join(self.controllers), *levels)
 
     def text(self) -> str:
-        above = "".join(f"After={parent}\n" for parent in slice_names.parents(self.slice)[-1:])
+        after = "".join(f"After={parent}\n" for parent in slice_names.parents(self.slice)[-1:])
         return (
             f"{MARK}\n"
             "[Unit]\n"
             f"Description=Cgroups of {self.slice} for {', '.join(self.controllers)}\n"
             "DefaultDependencies=no\n"
-            f"{above}"
+            f"{after}"
             f"Before={self.slice} slices.target kubelet.service\n"
             "\n"
             "[Service]\n"
@@ -93,55 +94,58 @@ def validate_controllers(controllers: Sequence[str]) -> tuple[str, ...]:
     for name in controllers:
         if name not in KNOWN_CONTROLLERS:
             raise ColocationError(
-                f"controllers: {name!r} is none of the kernel's",
-                f"The controllers are: {', '.join(sorted(KNOWN_CONTROLLERS))}",
+                f"controllers: {name!r} is not a controller of the kernel",
+                f"Use one of {', '.join(sorted(KNOWN_CONTROLLERS))}",
             )
     return tuple(sorted(set(controllers)))
 
 
 def controller_unit(unit: str, controllers: Sequence[str]) -> ControllerUnit | None:
-    """None when systemd can do it all."""
-    others = tuple(name for name in controllers if name not in _ENABLED_BY)
-    return ControllerUnit(unit, others) if others else None
+    """The controller unit of a slice; None if systemd can enable all of the controllers."""
+    unsupported = tuple(name for name in controllers if name not in _ENABLED_BY)
+    return ControllerUnit(unit, unsupported) if unsupported else None
 
 
 def enabling_properties(
-    controllers: Sequence[str], given: Mapping[str, object], possible_cpus: str
+    controllers: Sequence[str], properties: Mapping[str, object], possible_cpus: str
 ) -> dict[str, object]:
-    """``given`` and those properties that turn controllers on; ``possible_cpus`` as the kernel lists them, or empty.
+    """``properties`` and the properties that enable controllers; ``possible_cpus`` is the kernel's list, or empty.
 
-    systemd knows cpuset on v2 only, and turns it on for a slice that is restricted: here to every CPU there can be.
+    systemd enables cpuset on v2 only, for a slice with a restriction: here a list of all possible CPUs.
     """
-    found = {name: value for each in controllers for name, value in _ENABLED_BY.get(each, ())}
-    if "cpuset" in controllers and possible_cpus and _CPUSET.isdisjoint(given):
-        found["AllowedCPUs"] = possible_cpus
-    return {**found, **{name: value for name, value in given.items() if value not in (None, "") or name not in found}}
+    enabling = {name: value for controller in controllers for name, value in _ENABLED_BY.get(controller, ())}
+    if "cpuset" in controllers and possible_cpus and _CPUSET.isdisjoint(properties):
+        enabling["AllowedCPUs"] = possible_cpus
+    return {
+        **enabling,
+        **{name: value for name, value in properties.items() if value not in (None, "") or name not in enabling},
+    }
 
 
 def missing_controllers(host: Host, tree: Hierarchies, unit: str, controllers: Sequence[str]) -> dict[str, str]:
-    """Controller: why the slice's cgroup does not have it. ColocationError for one that the node does not have."""
-    found = {}
+    """Reasons by controller that the slice's cgroup lacks. ColocationError for one that the node does not have."""
+    missing = {}
     for name in controllers:
         reason = _missing_reason(host, tree, slice_names.path(unit), name)
         if reason:
-            found[name] = reason
-    return found
+            missing[name] = reason
+    return missing
 
 
 def _missing_reason(host: Host, tree: Hierarchies, cgroup: str, controller: str) -> str:
-    folder = tree.folder(controller, cgroup)
+    directory = tree.directory(controller, cgroup)
     try:
         if tree.mode == "v2":
-            offered = host.read(folder + "/cgroup.controllers").split()
+            offered = host.read(directory + "/cgroup.controllers").split()
             return "" if controller in offered else "it is not enabled above the slice"
-        if not stat.S_ISDIR(host.lstat(folder).st_mode):
-            return "what is there is no folder"
+        if not stat.S_ISDIR(host.lstat(directory).st_mode):
+            return "its path is not a directory"
         empty = controller == "cpuset" and not all(
-            host.read(f"{folder}/cpuset.{kind}").strip() for kind in ("cpus", "mems")
+            host.read(f"{directory}/cpuset.{kind}").strip() for kind in ("cpus", "mems")
         )
         return "it has no CPUs or no memory nodes yet" if empty else ""
     except OSError:
-        return "it has no cgroup there"
+        return "the slice has no cgroup in this controller"
 
 
 def _quote(word: str) -> str:
@@ -154,32 +158,32 @@ _CPUSETS = {"AllowedCPUs": "cpuset.cpus", "AllowedMemoryNodes": "cpuset.mems"}
 
 
 def release_cpusets(host: Host, unit: str, pushed: Sequence[Setting]) -> None:
-    """Clear the files of those properties that went back to their default, in the unit's own cgroup on v2."""
-    ended = [_CPUSETS[each.name] for each in pushed if each.name in _CPUSETS and not each.value.value]
+    """Clear the cpuset files of properties that were reset to their default, in the unit's own cgroup on v2."""
+    ended = [_CPUSETS[setting.name] for setting in pushed if setting.name in _CPUSETS and not setting.value.value]
     tree = hierarchies(host) if ended else None
     if tree is None or tree.mode != "v2" or "cpuset" not in tree.points:
         return
     cgroup = slice_names.path(unit)
     root = tree.points["cpuset"]
-    folder = safe_path.open_directory(host, root, cgroup)
-    above = safe_path.open_directory(host, root, os.path.dirname(cgroup))
+    directory = safe_path.open_directory(host, root, cgroup)
+    parent = safe_path.open_directory(host, root, os.path.dirname(cgroup))
     try:
         for name in ended:
-            _release(folder, above, name)
+            _release(directory, parent, name)
     finally:
-        os.close(folder)
-        os.close(above)
+        os.close(directory)
+        os.close(parent)
 
 
-def _release(folder: int, above: int, name: str) -> None:
+def _release(directory: int, parent: int, name: str) -> None:
     try:
-        if not safe_path.read(folder, name).strip():
+        if not safe_path.read(directory, name).strip():
             return
     except OSError:
-        # The controller is off, and its files with it.
+        # The controller is off, so its files do not exist.
         return
     try:
-        safe_path.write(folder, name, "\n")
+        safe_path.write(directory, name, "\n")
     except OSError:
-        # A populated cgroup must keep some: kernel/cgroup/cpuset.c validate_change(). So all that its parent has.
-        safe_path.write(folder, name, safe_path.read(above, name + ".effective"))
+        # A populated cgroup needs a list: kernel/cgroup/cpuset.c validate_change(). So write all that its parent has.
+        safe_path.write(directory, name, safe_path.read(parent, name + ".effective"))

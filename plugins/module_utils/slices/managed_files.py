@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of a slice: its unit file or our drop-in, the link that starts it at boot, the controller unit.
+"""The files of a slice: its unit file or managed drop-in, the link that starts it at boot, and the controller unit.
 
-All of them are written, or none when a later step fails.
+Either all of them are written, or none if a later step fails.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .unit_request import Request
 
 DROP_IN = "50-volcano-colocation.conf"
 CONTROLLER_UNIT_PREFIX = "volcano-colocation-cgroups-"
-"""How the names of companions begin."""
+"""Prefix of the names of controller units."""
 WANTS = CONFIG + "/slices.target.wants"
 _SHIPPED = frozenset((ROOT, "system.slice", "user.slice", "machine.slice"))
-"""systemd's own, with or without a unit file: src/core/slice.c slice_make_perpetual(), units/."""
+"""systemd's own slices, with or without a unit file: src/core/slice.c slice_make_perpetual(), units/."""
 
 
 @dataclass(frozen=True)
 class FileLocations:
-    """Where a slice's settings are kept. ``link`` is None for slices that somebody else starts."""
+    """Path of the file with a slice's settings, and of its boot link; ``link`` is None for foreign slices."""
 
     settings: str
     link: str | None
@@ -40,7 +40,7 @@ class FileLocations:
 
 @dataclass(frozen=True)
 class FileChange:
-    """A text that comes, changes (both texts) or goes (``after`` None)."""
+    """A file that is created (``before`` is None), changed, or deleted (``after`` is None)."""
 
     path: str
     before: str | None
@@ -48,7 +48,7 @@ class FileChange:
 
 
 def locate_files(host: Host, name: str, unit: Mapping[str, object]) -> FileLocations:
-    """Slices that somebody else makes get a drop-in, all others a unit file; ``unit``: its D-Bus properties."""
+    """A drop-in for a foreign slice, a unit file for all others; ``unit`` has the slice's D-Bus properties."""
     elsewhere = [f"{place}/{name}" for place in (RUNTIME_CONFIG, *VENDOR)]
     if (
         name in _SHIPPED
@@ -61,66 +61,66 @@ def locate_files(host: Host, name: str, unit: Mapping[str, object]) -> FileLocat
 
 
 def managed_text(host: Host, request: Request, path: str) -> str | None:
-    """The text of a file of ours, None when there is none.
+    """The content of a managed file; None if it does not exist.
 
-    ColocationError for anybody else's, unless the request needs no file.
+    ColocationError for a foreign file, unless the request needs no file.
     """
-    found = files.read_content(host, path)
-    if found is None:
+    content = files.read_content(host, path)
+    if content is None:
         return None
-    text = found.decode("utf-8", "surrogateescape")
+    text = content.decode("utf-8", "surrogateescape")
     if not unit_files.is_managed(text):
         if request.present and not request.persistent:
             return None
         raise ColocationError(
-            "this file is not ours: its first line does not name volcano.colocation",
+            "volcano.colocation does not manage this file: its first line does not name the collection",
             "Remove the file, choose another slice, or set properties of this one with persistent: false",
             file=path,
         )
     return text
 
 
-def has_boot_link(host: Host, request: Request, where: FileLocations) -> bool:
-    """Whether our link is; ColocationError for anything else in its place."""
-    link, target = where.link, where.settings
-    somebody_elses = managed_text(host, request, target) is None and host.lexists(target)
-    if link is None or somebody_elses:
+def has_boot_link(host: Host, request: Request, locations: FileLocations) -> bool:
+    """Whether the managed boot link exists; ColocationError for anything else in its place."""
+    link, target = locations.link, locations.settings
+    foreign = managed_text(host, request, target) is None and host.lexists(target)
+    if link is None or foreign:
         return False
     try:
-        found = host.readlink(link)
+        actual = host.readlink(link)
     except FileNotFoundError:
         return False
     except OSError as error:
-        raise ColocationError(f"something else than a link is there: {error.strerror}", "Remove it", link) from error
-    if found != target:
-        raise ColocationError(f"it is a link to {found}, not to {target}", "Remove it (systemctl disable)", link)
+        raise ColocationError(f"it is not a symbolic link: {error.strerror}", "Remove it", link) from error
+    if actual != target:
+        raise ColocationError(f"it is a link to {actual}, not to {target}", "Remove it (systemctl disable)", link)
     return True
 
 
-def desired_files(request: Request, where: FileLocations) -> dict[str, str]:
-    """Path: text, of every file the request needs."""
+def desired_files(request: Request, locations: FileLocations) -> dict[str, str]:
+    """Content by path of every file that the request needs."""
     if not request.present or not request.persistent:
         return {}
-    helper = request.controller_unit
-    found = {helper.path: helper.text()} if helper and where.link else {}
-    if where.link is None:
-        # A drop-in of nothing would be read at every boot for nothing.
-        return {where.settings: unit_files.render_drop_in(request.settings)} if request.settings else {}
-    wants = [helper.unit] if helper else []
+    controller_unit = request.controller_unit
+    texts = {controller_unit.path: controller_unit.text()} if controller_unit and locations.link else {}
+    if locations.link is None:
+        # An empty drop-in would have no effect, but systemd would read it at every boot.
+        return {locations.settings: unit_files.render_drop_in(request.settings)} if request.settings else {}
+    wants = [controller_unit.unit] if controller_unit else []
     text = unit_files.render_unit_file(request.description, request.before, wants, request.settings)
-    return {where.settings: text, **found}
+    return {locations.settings: text, **texts}
 
 
-def plan_file_changes(host: Host, request: Request, where: FileLocations) -> tuple[FileChange, ...]:
-    """What is to be written and removed; the companion of an earlier request is known by its name."""
-    texts = desired_files(request, where)
-    helper = f"{CONFIG}/{CONTROLLER_UNIT_PREFIX}{request.name[: -len('.slice')]}.service"
-    found = []
-    for path in (helper, where.settings):
+def plan_file_changes(host: Host, request: Request, locations: FileLocations) -> tuple[FileChange, ...]:
+    """The files to write and delete; the controller unit of an earlier request is identified by its name."""
+    texts = desired_files(request, locations)
+    controller_unit = f"{CONFIG}/{CONTROLLER_UNIT_PREFIX}{request.name[: -len('.slice')]}.service"
+    changes = []
+    for path in (controller_unit, locations.settings):
         before, after = managed_text(host, request, path), texts.get(path)
         if before != after:
-            found.append(FileChange(path, before, after))
-    return tuple(found)
+            changes.append(FileChange(path, before, after))
+    return tuple(changes)
 
 
 MODE = 0o644
@@ -131,47 +131,49 @@ RUN = "/run"
 def apply_file_changes(
     host: Host, changes: Sequence[FileChange], link: str | None, target: str | None
 ) -> Iterator[None]:
-    """The files are as planned inside; after an error inside, they are as they were.
+    """Apply the changes for the time of the context; an error inside of it restores all files.
 
-    ``link`` is made to point at ``target``, or removed when that is None; None leaves links alone.
+    ``link`` is pointed at ``target``, or deleted if ``target`` is None. Without ``link`` no link is changed.
     """
-    with tempfile.TemporaryDirectory(prefix="volcano-colocation-", dir=_backup_directory()) as backups:
-        saved = [files.save(host, each.path, MODE, backups, str(place)) for place, each in enumerate(changes)]
-        linked_to = host.readlink(link) if link is not None and host.is_symlink(link) else None
-        folders = [] if link is None else files.missing_directories(host, link)
+    with tempfile.TemporaryDirectory(prefix="volcano-colocation-", dir=_backup_directory()) as backup_directory:
+        backups = [
+            files.save(host, change.path, MODE, backup_directory, str(place)) for place, change in enumerate(changes)
+        ]
+        previous_target = host.readlink(link) if link is not None and host.is_symlink(link) else None
+        directories = [] if link is None else files.missing_directories(host, link)
         try:
-            # A link goes before its file, which says that both are ours, and comes after it.
+            # The file shows that both are managed, so delete a link before its file and make it after its file.
             if link is not None and target is None:
                 remove_files(host, [link])
-            for each, old in zip(changes, saved):
-                _apply_change(host, each, old)
+            for change, backup in zip(changes, backups):
+                _apply_change(host, change, backup)
             if link is not None and target is not None:
                 _link(host, link, target)
             yield
         except BaseException:
-            _undo(host, saved, backups)
+            _undo(host, backups, backup_directory)
             if link is not None:
-                _link(host, link, linked_to)
-                _remove_empty_directories(host, folders)
+                _link(host, link, previous_target)
+                _remove_empty_directories(host, directories)
             raise
 
 
 def require_writable(host: Host, changes: Iterable[FileChange], link: str | None) -> None:
-    """FileRefused where a file, or the link, could not be written; nothing is changed."""
-    for each in changes:
-        files.probe_write(host, each.path, (each.after or "").encode("utf-8", "surrogateescape"))
+    """FileRefused if a file or the link cannot be written. Nothing is changed."""
+    for change in changes:
+        files.probe_write(host, change.path, (change.after or "").encode("utf-8", "surrogateescape"))
     if link is not None:
         files.require_safe_path(host, link)
         files.probe_write(host, link, b"")
 
 
 def _backup_directory() -> str | None:
-    """Where only root writes; None, for the user's own, where an image is built without being root."""
+    """A directory that only root can write; None (the user's default) if an image is built without root."""
     return RUN if os.access(RUN, os.W_OK) else None
 
 
 def remove_files(host: Host, paths: Iterable[str]) -> None:
-    """Remove files or links, and the folders that hold nothing else."""
+    """Delete files or links, and their directories if they are empty then."""
     for path in paths:
         try:
             if atomic_file.remove_if_present(host.path(path)):
@@ -181,12 +183,12 @@ def remove_files(host: Host, paths: Iterable[str]) -> None:
         _remove_empty_directories(host, [os.path.dirname(path)])
 
 
-def _apply_change(host: Host, change: FileChange, saved: files.Saved) -> None:
+def _apply_change(host: Host, change: FileChange, backup: files.Saved) -> None:
     if change.after is None:
-        files.require_unchanged(host, saved)
+        files.require_unchanged(host, backup)
         remove_files(host, [change.path])
         return
-    files.write(host, saved, change.after.encode("utf-8", "surrogateescape"))
+    files.write(host, backup, change.after.encode("utf-8", "surrogateescape"))
 
 
 def _link(host: Host, link: str, target: str | None) -> None:
@@ -196,22 +198,22 @@ def _link(host: Host, link: str, target: str | None) -> None:
     if host.lexists(link):
         return
     try:
-        place = host.path(link)
-        os.makedirs(os.path.dirname(place), mode=0o755, exist_ok=True)
-        os.symlink(target, place)
-        atomic_file.sync_directory(os.path.dirname(place))
+        real_path = host.path(link)
+        os.makedirs(os.path.dirname(real_path), mode=0o755, exist_ok=True)
+        os.symlink(target, real_path)
+        atomic_file.sync_directory(os.path.dirname(real_path))
     except OSError as error:
         raise files.file_error(error, link, "make the link") from error
 
 
-def _undo(host: Host, saved: Sequence[files.Saved], backups: str) -> None:
-    for each in reversed(saved):
-        files.restore(host, each, backups)
+def _undo(host: Host, backups: Sequence[files.Saved], backup_directory: str) -> None:
+    for backup in reversed(backups):
+        files.restore(host, backup, backup_directory)
 
 
-def _remove_empty_directories(host: Host, folders: Sequence[str]) -> None:
-    """Remove drop-in and wants folders of systemd that hold nothing any more."""
-    for folder in reversed(folders):
-        if folder.endswith((".d", ".wants")):
+def _remove_empty_directories(host: Host, directories: Sequence[str]) -> None:
+    """Delete systemd's drop-in and wants directories that are empty."""
+    for directory in reversed(directories):
+        if directory.endswith((".d", ".wants")):
             with suppress(OSError):
-                os.rmdir(host.path(folder))
+                os.rmdir(host.path(directory))

@@ -16,10 +16,10 @@ from .property_values import Machine
 
 @dataclass(frozen=True)
 class Rule:
-    """One property. ``reset``: what is written into a file for systemd's default; it means ``default``.
+    """One property. ``reset`` is the text in a unit file for systemd's default, which has the value ``default``.
 
-    An empty assignment is not that everywhere: TasksMax= in a slice gives DefaultTasksMax, and MemoryLow= is infinity
-    in systemd 239 (src/core/load-fragment.c).
+    An empty assignment is not always the default: TasksMax= in a slice results in DefaultTasksMax, and MemoryLow= in
+    infinity with systemd 239 (src/core/load-fragment.c).
     """
 
     dbus: str
@@ -32,15 +32,15 @@ class Rule:
 
 @dataclass(frozen=True)
 class Setting:
-    """A property as asked for: the lines of its unit file, and what the D-Bus property then holds."""
+    """A desired property: its lines in the unit file, and the resulting D-Bus property."""
 
     name: str
     lines: tuple[str, ...]
     value: Property
 
-    def holds(self, found: Mapping[str, Any]) -> bool:
-        """Whether a unit's D-Bus properties say the same."""
-        return self.value.name in found and values.comparable(found[self.value.name]) == values.comparable(
+    def holds(self, unit: Mapping[str, Any]) -> bool:
+        """Whether a unit's D-Bus properties have the same value."""
+        return self.value.name in unit and values.comparable(unit[self.value.name]) == values.comparable(
             self.value.value
         )
 
@@ -124,40 +124,40 @@ _INSTEAD = {
 _UNSUPPORTED = {"Delegate": "systemd delegates services and scopes only, never slices: systemd.resource-control(5)"}
 
 
-def parse_settings(given: Mapping[str, Any], machine: Machine) -> tuple[Setting, ...]:
-    """What was asked for, by name; ColocationError that names the property, the value and what is wanted."""
-    return tuple(parse_setting(name, given[name], machine) for name in sorted(given))
+def parse_settings(options: Mapping[str, Any], machine: Machine) -> tuple[Setting, ...]:
+    """The settings, sorted by name; a ColocationError names the property, the value and the expected format."""
+    return tuple(parse_setting(name, options[name], machine) for name in sorted(options))
 
 
-def parse_setting(name: str, given: Any, machine: Machine) -> Setting:
+def parse_setting(name: str, option: Any, machine: Machine) -> Setting:
     rule = _rule(name)
-    text = _text(name, given)
+    text = _text(name, option)
     if not text:
         return default_setting(name)
     try:
         value = rule.read(text, machine)
     except ValueError as error:
-        raise ColocationError(f"{name}: {text!r} is not what systemd takes", f"Give {error}") from error
+        raise ColocationError(f"{name}: {text!r} is not a value that systemd accepts", f"Use {error}") from error
     return Setting(name, _lines(name, rule, text), Property(rule.dbus, rule.signature, value))
 
 
 def default_setting(name: str) -> Setting:
-    """systemd's own default, said so explicitly: a line that is merely gone leaves an active unit as it is."""
+    """An explicit assignment of systemd's default: deleting the line would not change an active unit."""
     rule = _rule(name)
     return Setting(name, (f"{name}={rule.reset}",), Property(rule.dbus, rule.signature, rule.default))
 
 
 def parse_assignments(lines: Iterable[tuple[str, str]], machine: Machine) -> Mapping[str, Setting]:
-    """What a file's assignments add up to, by property: an empty one drops those before it, systemd.syntax(7).
+    """The effective settings of a file by property: an empty assignment drops earlier ones, systemd.syntax(7).
 
-    A value that is not understood here stays the text that it is, and equals no other.
+    A value that cannot be parsed here stays text, which differs from every other value.
     """
     texts: dict[str, list[str]] = {}
     for name, text in lines:
         if name in RULES:
             several = RULES[name].signature == "a(st)" and text
             texts[name] = [*(texts.get(name, []) if several else []), text]
-    return {name: _setting_or_text(name, "\n".join(filter(None, each)), machine) for name, each in texts.items()}
+    return {name: _setting_or_text(name, "\n".join(filter(None, values)), machine) for name, values in texts.items()}
 
 
 def _setting_or_text(name: str, text: str, machine: Machine) -> Setting:
@@ -169,52 +169,52 @@ def _setting_or_text(name: str, text: str, machine: Machine) -> Setting:
         return Setting(name, (f"{name}={text}",), Property(RULES[name].dbus, "s", text))
 
 
-def to_bus_properties(wanted: Sequence[Setting]) -> tuple[Property, ...]:
-    """The arguments of a SetUnitProperties call. A list of devices adds to what is there, unless an empty one is first.
+def to_bus_properties(settings: Sequence[Setting]) -> tuple[Property, ...]:
+    """The arguments of a SetUnitProperties call. A list of devices is appended unless an empty list precedes it.
 
     Source: systemd src/core/dbus-cgroup.c bus_cgroup_set_property().
     """
-    found: list[Property] = []
-    for each in wanted:
-        if each.value.signature == "a(st)" and each.value.value:
-            found.append(Property(each.value.name, each.value.signature, ()))
-        found.append(each.value)
-    return tuple(found)
+    properties: list[Property] = []
+    for setting in settings:
+        if setting.value.signature == "a(st)" and setting.value.value:
+            properties.append(Property(setting.value.name, setting.value.signature, ()))
+        properties.append(setting.value)
+    return tuple(properties)
 
 
 def _rule(name: str) -> Rule:
     if name in RULES:
         return RULES[name]
     if name in _INSTEAD:
-        raise ColocationError(f"{name} is not a property of unit files, or an outdated one", f"Use {_INSTEAD[name]}")
+        raise ColocationError(f"{name} is not a property of unit files, or is outdated", f"Use {_INSTEAD[name]}")
     raise ColocationError(
         f"{name} cannot be set on a slice here",
-        _UNSUPPORTED.get(name, f"The properties are: {', '.join(sorted(RULES))}"),
+        _UNSUPPORTED.get(name, f"Use one of {', '.join(sorted(RULES))}"),
     )
 
 
-def _text(name: str, given: Any) -> str:
-    if given is None:
+def _text(name: str, option: Any) -> str:
+    if option is None:
         return ""
-    if isinstance(given, bool):
-        return "yes" if given else "no"
-    if isinstance(given, (list, tuple)):
+    if isinstance(option, bool):
+        return "yes" if option else "no"
+    if isinstance(option, (list, tuple)):
         separator = "\n" if _rule(name).signature == "a(st)" else ","
-        return separator.join(str(each).strip() for each in given)
-    if isinstance(given, (int, float, str)):
-        return str(given).strip()
-    raise ColocationError(f"{name}: {given!r} is no value", "Give a text, a number or a list")
+        return separator.join(str(item).strip() for item in option)
+    if isinstance(option, (int, float, str)):
+        return str(option).strip()
+    raise ColocationError(f"{name}: {option!r} is not a value", "Use a text, a number or a list")
 
 
 def _lines(name: str, rule: Rule, text: str) -> tuple[str, ...]:
-    # In unit files a per cent sign is one, systemd expands none in resource control: config_parse_* without specifiers.
+    # No escaping of %: systemd does not expand specifiers in resource control settings (config_parse_*).
     if rule.signature == "a(st)":
         return (f"{name}=", *(f"{name}={line.strip()}" for line in text.splitlines()))
     return (f"{name}={text}",)
 
 
 def to_readable(value: Any) -> Any:
-    """``infinity`` for the number that means it, a list of CPUs or nodes for a mask, a dict for devices."""
+    """A value for the user: ``infinity`` for its number, a list of CPUs or nodes for a mask, a dict for devices."""
     if isinstance(value, bytes):
         return format_cpu_list(frozenset(_numbers(value)))
     if isinstance(value, tuple):
@@ -225,7 +225,7 @@ def to_readable(value: Any) -> Any:
 
 
 def readable_properties(unit: Mapping[str, Any]) -> dict[str, Any]:
-    """The resource-control properties of a unit, under the names that systemctl show gives them."""
+    """The resource-control properties of a unit, with the names of systemctl show."""
     return {rule.dbus: to_readable(unit[rule.dbus]) for rule in RULES.values() if rule.dbus in unit}
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carrying a slice's plan out, and reading back what came of it."""
+"""Apply the plan of a slice and read the result back."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .unit_state import SliceState, unit_properties
 
 
 def apply(host: Host, request: Request, state: SliceState, planned: Plan) -> Mapping[str, Any]:
-    """The unit's properties afterwards. After an error files and values are what they were."""
+    """Apply the plan and return the unit's properties. An error restores files and values."""
     if planned.stop:
         Bus(host).stop(request.name)
-    target = state.where.settings if planned.link else None
-    with apply_file_changes(host, planned.files, None if planned.link is None else state.where.link, target):
+    target = state.locations.settings if planned.link else None
+    with apply_file_changes(host, planned.files, None if planned.link is None else state.locations.link, target):
         if not state.live:
             return {}
         if not request.present:
@@ -50,74 +50,75 @@ def _apply_live(host: Host, request: Request, state: SliceState, planned: Plan) 
         bus.start(request.name)
     if planned.controller_unit and request.controller_unit:
         bus.start(request.controller_unit.unit)
-    found = unit_properties(host, request.name)
-    found = _enforce_settings(host, request, found) if planned.start or state.active else found
+    unit = unit_properties(host, request.name)
+    unit = _enforce_settings(host, request, unit) if planned.start or state.active else unit
     cgroup_controllers.release_cpusets(host, request.name, planned.push)
     require_controllers(host, request)
-    return found
+    return unit
 
 
 def _restore_values(host: Host, request: Request, state: SliceState, planned: Plan) -> None:
-    """What systemd holds is as it was; its first error is the one that counts."""
+    """Restore systemd's values; errors here are suppressed in favor of the first error."""
     bus = Bus(host)
     with suppress(ColocationError):
         if planned.start:
             bus.stop(request.name)
         elif planned.push:
-            old = [
-                Property(each.value.name, each.value.signature, state.unit[each.value.name]) for each in planned.push
+            previous = [
+                Property(setting.value.name, setting.value.signature, state.unit[setting.value.name])
+                for setting in planned.push
             ]
-            bus.set(request.name, old)
-        left = unit_files.runtime_drop_ins(request.name, unit_files.read_drop_ins(host, request.name))
-        remove_files(host, set(left) - set(unit_files.runtime_drop_ins(request.name, state.drop_ins)))
+            bus.set(request.name, previous)
+        remaining = unit_files.runtime_drop_ins(request.name, unit_files.read_drop_ins(host, request.name))
+        remove_files(host, set(remaining) - set(unit_files.runtime_drop_ins(request.name, state.drop_ins)))
 
 
-def _enforce_settings(host: Host, request: Request, found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Values of an earlier life of the unit, or of a file that systemd has not read again, are pushed aside."""
-    missing = differing_settings(supported_settings(request, found), found)
+def _enforce_settings(host: Host, request: Request, unit: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Set values again that differ because systemd kept those of an earlier start or has not reread a file."""
+    missing = differing_settings(supported_settings(request, unit), unit)
     if not missing:
-        return found
+        return unit
     Bus(host).set(request.name, to_bus_properties(missing))
-    found = unit_properties(host, request.name)
-    missing = differing_settings(supported_settings(request, found), found)
+    unit = unit_properties(host, request.name)
+    missing = differing_settings(supported_settings(request, unit), unit)
     if missing:
         raise ColocationError(
-            f"systemd does not keep {', '.join(each.lines[-1] for each in missing)} for {request.name}",
+            f"systemd did not apply {', '.join(setting.lines[-1] for setting in missing)} for {request.name}",
             f"See journalctl --unit {request.name} and systemctl show {request.name} on the node",
         )
-    return found
+    return unit
 
 
 def _remove_live(host: Host, request: Request, planned: Plan) -> Mapping[str, Any]:
     bus = Bus(host)
     if planned.push:
         bus.set(request.name, to_bus_properties(planned.push))
-    # The call leaves drop-ins of its own, which would hide what others set later.
-    again = unit_files.runtime_drop_ins(
-        request.name, unit_files.read_drop_ins(host, request.name), [each.name for each in planned.push]
+    # The call creates drop-ins, which would override settings that other programs make later.
+    new_drop_ins = unit_files.runtime_drop_ins(
+        request.name, unit_files.read_drop_ins(host, request.name), [setting.name for setting in planned.push]
     )
-    remove_files(host, {*planned.discard, *again})
+    remove_files(host, {*planned.discard, *new_drop_ins})
     if planned.stop:
-        # systemd knows nothing of cpuset, hugetlb and the like on v1.
+        # systemd does not manage cpuset, hugetlb and similar controllers on v1.
         for tree in stale_cgroups.cgroup_directories(host, slice_names.path(request.name)):
             stale_cgroups.remove_tree(host, tree)
-    found = unit_properties(host, request.name)
-    if planned.reload and planned.changed and (found.get("NeedDaemonReload") or _is_still_loaded(found, planned)):
+    unit = unit_properties(host, request.name)
+    if planned.reload and planned.changed and (unit.get("NeedDaemonReload") or _is_still_loaded(unit, planned)):
         bus.reload()
-    return found
+    return unit
 
 
-def _is_still_loaded(found: Mapping[str, Any], planned: Plan) -> bool:
-    """Whether the unit is still loaded from what is gone: slices.target wants it until units are read again."""
-    gone = {*planned.discard, *(each.path for each in planned.files if each.after is None)}
-    return found.get("FragmentPath") in gone or not gone.isdisjoint(found.get("DropInPaths", ()))
+def _is_still_loaded(unit: Mapping[str, Any], planned: Plan) -> bool:
+    """Whether the unit is still loaded from deleted files: slices.target wants it until systemd reloads its units."""
+    deleted = {*planned.discard, *(change.path for change in planned.files if change.after is None)}
+    return unit.get("FragmentPath") in deleted or not deleted.isdisjoint(unit.get("DropInPaths", ()))
 
 
 def require_controllers(host: Host, request: Request) -> None:
-    """ColocationError when the slice's cgroup is not in every controller that it is to be in."""
+    """ColocationError if the slice has no cgroup in a requested controller."""
     if not host.live or not request.present or not request.controllers:
         return
     missing = missing_controllers(host, hierarchies(host), request.name, request.controllers)
     if missing:
-        told = "; ".join(f"{name}: {reason}" for name, reason in sorted(missing.items()))
-        raise ColocationError(f"{request.name} is not in every controller: {told}", "Leave these controllers out")
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in sorted(missing.items()))
+        raise ColocationError(f"{request.name} is not in every controller: {reasons}", "Remove them from controllers")

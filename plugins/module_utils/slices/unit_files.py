@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts of a slice's unit file and drop-ins, what they assign, and which drop-ins would win over what we write.
+"""Render and parse a slice's unit file and drop-ins, and find drop-ins that would override managed settings.
 
 systemd.unit(5), systemd.syntax(7).
 """
@@ -23,12 +23,12 @@ _UNIT_NAME = re.compile(r"[A-Za-z0-9:_.\\@-]+\.(?:service|slice|target|socket|mo
 
 
 def is_managed(text: str) -> bool:
-    """Whether the first line says so."""
+    """Whether the first line is the collection's mark."""
     return text.startswith(MARK + "\n")
 
 
 def render_unit_file(description: str, before: Sequence[str], wants: Sequence[str], settings: Sequence[Setting]) -> str:
-    """A slice that is there from early boot until the end, as systemd's own units/system.slice is."""
+    """The unit file of a slice that exists from early boot until shutdown, as systemd's units/system.slice."""
     lines = [
         MARK,
         "[Unit]",
@@ -50,7 +50,7 @@ def render_drop_in(settings: Sequence[Setting]) -> str:
 
 
 def assignments(text: str, section: str = "Slice") -> Iterator[tuple[str, str]]:
-    """Names and values of a section, in order; a line that ends with a backslash goes on in the next."""
+    """Names and values of a section, in order; a line that ends with a backslash continues on the next."""
     current = ""
     for line in re.sub(r"\\\n", " ", text).splitlines():
         line = line.strip()
@@ -62,18 +62,18 @@ def assignments(text: str, section: str = "Slice") -> Iterator[tuple[str, str]]:
 
 
 def without_values(text: str) -> str:
-    """The text without its [Slice] section: what no D-Bus call can change."""
+    """The text without its [Slice] section: the part that no D-Bus call can change."""
     return re.sub(r"^\[Slice\]\n(?:[^\[\n].*\n)*", "", text, flags=re.MULTILINE)
 
 
 def _section(settings: Sequence[Setting]) -> list[str]:
-    return ["[Slice]", *(line for each in settings for line in each.lines)]
+    return ["[Slice]", *(line for setting in settings for line in setting.lines)]
 
 
 def _description(text: str) -> str:
     plain = text.strip()
     if not plain.isprintable() or plain.endswith("\\"):
-        raise ColocationError(f"the description {text!r} does not fit in a line of a unit file", "Use one plain line")
+        raise ColocationError(f"the description {text!r} is not one line of printable text", "Use one plain line")
     return plain.replace("%", "%%")
 
 
@@ -91,9 +91,10 @@ CONFIG = "/etc/systemd/system"
 RUNTIME_CONFIG = "/run/systemd/system"
 VENDOR = ("/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
 UNIT_PATHS = (CONTROL, RUNTIME_CONTROL, TRANSIENT, CONFIG, RUNTIME_CONFIG, *VENDOR)
-"""The best first: src/basic/path-lookup.c lookup_paths_init(), without generators."""
+"""By descending priority: src/basic/path-lookup.c lookup_paths_init(), without generators."""
 RUNTIME_PATHS = (RUNTIME_CONTROL, TRANSIENT)
-"""Where SetUnitProperties with runtime=true leaves 50-PROPERTY.conf: src/core/unit.c unit_write_setting()."""
+"""Directories in which SetUnitProperties with runtime=true writes 50-PROPERTY.conf: src/core/unit.c
+unit_write_setting()."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,10 @@ class DropIn:
 
 @dataclass(frozen=True)
 class DropInTarget:
-    """What we set, and where: ``path`` is our file, and ``rank`` sorts among the drop-ins it competes with.
+    """Managed settings and their file ``path``; ``rank`` sorts it among the competing drop-ins.
 
-    All drop-ins win over a unit file, and of drop-ins the one that sorts last does. ``pushed``: the properties whose
-    runtime drop-ins are ours to replace; the values of all others are somebody's.
+    All drop-ins override a unit file; of several drop-ins the one that sorts last takes precedence. ``pushed``: the
+    properties whose runtime drop-ins the collection may replace; all other runtime drop-ins are foreign.
     """
 
     settings: tuple[Setting, ...]
@@ -126,79 +127,87 @@ class DropInTarget:
 
 
 def drop_in_directories(unit: str) -> tuple[str, ...]:
-    """Names of the folders whose files apply to a slice, its own first: a-b.slice.d, a-.slice.d, slice.d."""
+    """Names of the directories whose files apply to a slice, its own first: a-b.slice.d, a-.slice.d, slice.d."""
     levels = unit[: -len(SUFFIX)].split("-")
     prefixes = ("-".join(levels[:count]) + "-" + SUFFIX for count in range(len(levels) - 1, 0, -1))
     return (unit + ".d", *(prefix + ".d" for prefix in prefixes if prefix != "-" + SUFFIX), "slice.d")
 
 
 def read_drop_ins(host: Host, unit: str) -> tuple[DropIn, ...]:
-    """The drop-ins that apply after the next daemon-reload, the strongest last: src/shared/dropin.c.
+    """The drop-ins that apply after the next daemon-reload, by ascending precedence: src/shared/dropin.c.
 
-    Of files with the same name the one of the unit's own folder counts, then the one of the better place.
+    Of files with the same name, the one in the unit's own directory applies, then the one whose path comes first.
     """
-    found: dict[str, str] = {}
-    for folder in drop_in_directories(unit):
-        for place in UNIT_PATHS:
-            for name in host.list(f"{place}/{folder}"):
+    paths: dict[str, str] = {}
+    for directory in drop_in_directories(unit):
+        for unit_path in UNIT_PATHS:
+            for name in host.list(f"{unit_path}/{directory}"):
                 if name.endswith(".conf"):
-                    found.setdefault(name, f"{place}/{folder}/{name}")
-    return tuple(DropIn(found[name], _text(host, found[name])) for name in sorted(found))
+                    paths.setdefault(name, f"{unit_path}/{directory}/{name}")
+    return tuple(DropIn(paths[name], _text(host, paths[name])) for name in sorted(paths))
 
 
 def _text(host: Host, path: str) -> str:
-    # A link to /dev/null takes a drop-in out of use.
+    # A link to /dev/null masks a drop-in.
     try:
         return "" if host.is_masked(path) else host.read(path)
     except OSError as error:
         raise ColocationError(f"the drop-in cannot be read: {error.strerror}", file=path) from error
 
 
-def runtime_drop_ins(unit: str, found: Iterable[DropIn], names: Iterable[str] | None = None) -> tuple[str, ...]:
-    """What SetUnitProperties left for the unit, of ``names`` or of all: what it replaces when it is called again."""
-    own = tuple(f"{place}/{unit}.d/" for place in RUNTIME_PATHS)
+def runtime_drop_ins(unit: str, drop_ins: Iterable[DropIn], names: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Drop-ins that SetUnitProperties wrote for the unit, for ``names`` or all properties; a new call replaces them."""
+    prefixes = tuple(f"{directory}/{unit}.d/" for directory in RUNTIME_PATHS)
     files = None if names is None else {f"50-{name}.conf" for name in names}
-    return tuple(each.path for each in found if each.path.startswith(own) and (files is None or each.name in files))
+    return tuple(
+        drop_in.path
+        for drop_in in drop_ins
+        if drop_in.path.startswith(prefixes) and (files is None or drop_in.name in files)
+    )
 
 
-def remaining_drop_ins(unit: str, ours: str, found: Sequence[DropIn], names: Iterable[str]) -> tuple[DropIn, ...]:
-    """The drop-ins that are left when our file is gone, and with it what was pushed of these properties."""
-    gone = {ours, *runtime_drop_ins(unit, found, names)}
-    return tuple(each for each in found if each.path not in gone)
+def remaining_drop_ins(
+    unit: str, own_path: str, drop_ins: Sequence[DropIn], names: Iterable[str]
+) -> tuple[DropIn, ...]:
+    """The drop-ins that remain without the managed file and without the pushed values of these properties."""
+    deleted = {own_path, *runtime_drop_ins(unit, drop_ins, names)}
+    return tuple(drop_in for drop_in in drop_ins if drop_in.path not in deleted)
 
 
-def require_none_stronger(unit: str, target: DropInTarget, found: Iterable[DropIn], machine: Machine) -> None:
-    """ColocationError for a drop-in that sets one of our properties otherwise and wins over what we write."""
-    settings = {each.name: each for each in target.settings}
-    for each in found:
-        if each.path == target.path:
+def require_no_overriding_drop_in(
+    unit: str, target: DropInTarget, drop_ins: Iterable[DropIn], machine: Machine
+) -> None:
+    """ColocationError for a drop-in that sets a managed property to another value and takes precedence."""
+    settings = {setting.name: setting for setting in target.settings}
+    for drop_in in drop_ins:
+        if drop_in.path == target.path:
             continue
-        for rival in _rivals(unit, each, target, machine):
+        for conflict in _conflicting_settings(unit, drop_in, target, machine):
             raise ColocationError(
-                f"it sets {'; '.join(rival.lines)} and wins over {'; '.join(settings[rival.name].lines)}",
-                _remedy(unit, each.path),
-                file=each.path,
+                f"it sets {'; '.join(conflict.lines)} and overrides {'; '.join(settings[conflict.name].lines)}",
+                _remedy(unit, drop_in.path),
+                file=drop_in.path,
             )
 
 
-def _rivals(unit: str, each: DropIn, target: DropInTarget, machine: Machine) -> list[Setting]:
-    wanted = {setting.name: setting for setting in target.settings}
-    set_there = parse_assignments(((name, text) for name, text in assignments(each.text) if name in wanted), machine)
+def _conflicting_settings(unit: str, drop_in: DropIn, target: DropInTarget, machine: Machine) -> list[Setting]:
+    desired = {setting.name: setting for setting in target.settings}
+    assigned = parse_assignments(((name, text) for name, text in assignments(drop_in.text) if name in desired), machine)
     return [
-        rival
-        for name, rival in set_there.items()
-        if rival.value != wanted[name].value and _outranks(unit, each, name, target)
+        conflict
+        for name, conflict in assigned.items()
+        if conflict.value != desired[name].value and _outranks(unit, drop_in, name, target)
     ]
 
 
-def _outranks(unit: str, each: DropIn, name: str, target: DropInTarget) -> bool:
-    """A call replaces the file that an earlier call has left, whoever made it."""
-    if runtime_drop_ins(unit, [each], [name]):
+def _outranks(unit: str, drop_in: DropIn, name: str, target: DropInTarget) -> bool:
+    """Whether the drop-in takes precedence; a call replaces the runtime drop-in of an earlier call by any program."""
+    if runtime_drop_ins(unit, [drop_in], [name]):
         return name not in target.pushed
-    return each.name >= target.rank(name)
+    return drop_in.name >= target.rank(name)
 
 
 def _remedy(unit: str, path: str) -> str:
     if path.startswith((CONTROL + "/", RUNTIME_CONTROL + "/", TRANSIENT + "/")):
-        return f"Somebody used systemctl set-property: undo it with systemctl revert {unit}, or set the same value here"
-    return "Remove the line there, or set the same value here"
+        return f"systemctl set-property wrote it: run systemctl revert {unit}, or set the same value here"
+    return "Remove the line from that file, or set the same value here"

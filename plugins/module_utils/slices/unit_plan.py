@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is to be done so that a slice is as asked for: a pure reading of its state."""
+"""Plan the changes that bring a slice to its desired state, as a pure function of its observed state."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .unit_state import SliceState
 
 @dataclass(frozen=True)
 class Plan:
-    """In the order in which it is done, but for ``reload``: that is for what the bus cannot carry to a loaded unit.
+    """Changes in the order of execution, except ``reload``: for file changes that a D-Bus call cannot apply.
 
-    ``push``: properties for one SetUnitProperties call. ``discard``: runtime drop-ins that go with the slice.
+    ``push``: properties for one SetUnitProperties call. ``discard``: runtime drop-ins to delete with the slice.
     """
 
     files: tuple[FileChange, ...] = ()
@@ -45,13 +45,13 @@ class Plan:
 
 
 def plan_slice(request: Request, state: SliceState) -> Plan:
-    """ColocationError when it must not or cannot be done."""
+    """The plan of a request; ColocationError if the change is not allowed or not possible."""
     return _plan_presence(request, state) if request.present else _plan_absence(request, state)
 
 
-def differing_settings(wanted: tuple[Setting, ...], unit: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """The settings that the unit's D-Bus properties do not show yet."""
-    return tuple(each for each in wanted if not each.holds(unit))
+def differing_settings(desired: tuple[Setting, ...], unit: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """The settings that differ from the unit's D-Bus properties."""
+    return tuple(setting for setting in desired if not setting.holds(unit))
 
 
 def _to_push(setting: Setting, state: SliceState) -> bool:
@@ -59,41 +59,42 @@ def _to_push(setting: Setting, state: SliceState) -> bool:
 
 
 def dropped_settings(request: Request, state: SliceState) -> tuple[Setting, ...]:
-    """What our file set so far and is not asked for any more: as the files of others say, else systemd's defaults."""
-    names = {each.name for each in request.settings} if request.present else set()
-    before = parse_assignments(unit_files.assignments(state.own or ""), state.machine)
+    """Settings in the managed file that are no longer requested, with the values of foreign files or defaults."""
+    names = {setting.name for setting in request.settings} if request.present else set()
+    before = parse_assignments(unit_files.assignments(state.content or ""), state.machine)
     known = sorted(name for name in before if name not in names and RULES[name].dbus in state.unit)
     return _without_us(request, state, known)
 
 
 def _without_us(request: Request, state: SliceState, names: Sequence[str]) -> tuple[Setting, ...]:
-    """What these properties are without our file and without what was pushed of them."""
-    others = [
-        each.text for each in unit_files.remaining_drop_ins(request.name, state.where.settings, state.drop_ins, names)
+    """The values of these properties without the managed file and without pushed values."""
+    foreign_texts = [
+        drop_in.text
+        for drop_in in unit_files.remaining_drop_ins(request.name, state.locations.settings, state.drop_ins, names)
     ]
-    lines = (line for text in (state.fragment, *others) for line in unit_files.assignments(text))
-    left = parse_assignments(lines, state.machine)
-    return tuple(left.get(name) or default_setting(name) for name in names)
+    lines = (line for text in (state.fragment, *foreign_texts) for line in unit_files.assignments(text))
+    remaining = parse_assignments(lines, state.machine)
+    return tuple(remaining.get(name) or default_setting(name) for name in names)
 
 
 def _plan_presence(request: Request, state: SliceState) -> Plan:
     pushed = frozenset(_pushed_by_us(request, state))
-    target = unit_files.DropInTarget(request.settings, state.where.settings, not request.persistent, pushed)
-    unit_files.require_none_stronger(request.name, target, state.drop_ins, state.machine)
+    target = unit_files.DropInTarget(request.settings, state.locations.settings, not request.persistent, pushed)
+    unit_files.require_no_overriding_drop_in(request.name, target, state.drop_ins, state.machine)
     link = None
-    if state.where.link is not None and state.linked != request.persistent:
+    if state.locations.link is not None and state.linked != request.persistent:
         link = request.persistent
     if not state.live:
         return Plan(files=state.changes, link=link)
     targets = (*supported_settings(request, state.unit), *dropped_settings(request, state))
-    own = state.where.link is not None
-    starts = own and not state.active
-    # A unit that is loaded from our unit file carries the values by itself when it starts.
-    pushes = state.active or (own and not request.persistent)
+    has_unit_file = state.locations.link is not None
+    starts = has_unit_file and not state.active
+    # A unit that is loaded from the managed unit file has the values when it starts.
+    pushes = state.active or (has_unit_file and not request.persistent)
     return Plan(
         files=state.changes,
         link=link,
-        push=tuple(each for each in targets if _to_push(each, state)) if pushes else (),
+        push=tuple(setting for setting in targets if _to_push(setting, state)) if pushes else (),
         reload=_needs_reload(state),
         start=starts,
         controller_unit=_controller_unit_is_missing(request, state),
@@ -101,31 +102,34 @@ def _plan_presence(request: Request, state: SliceState) -> Plan:
 
 
 def _pushed_by_us(request: Request, state: SliceState) -> Iterable[str]:
-    """On somebody else's slice a runtime value is theirs until our drop-in sets the property: it has to come back.
+    """Names of properties whose runtime values the collection may replace.
 
-    One that says what would be without it, as a setting that was given back leaves it, comes back anyway.
+    On a foreign slice a runtime value is foreign until the managed drop-in sets the property, and must be restored. A
+    runtime value without effect, such as the one that restoring a setting creates, may be replaced as well.
     """
-    names = [each.name for each in request.settings]
-    if state.where.link is not None or not request.persistent:
+    names = [setting.name for setting in request.settings]
+    if state.locations.link is not None or not request.persistent:
         return names
     pushed = unit_files.runtime_drop_ins(request.name, state.drop_ins, names)
-    texts = [state.own or "", *(each.text for each in state.drop_ins if each.path in pushed)]
-    ours, *said = (parse_assignments(unit_files.assignments(text), state.machine) for text in texts)
-    base = {each.name: each.value for each in _without_us(request, state, names)}
-    idle = {name for found in said for name, each in found.items() if base.get(name) == each.value}
-    return {*ours, *idle}
+    texts = [state.content or "", *(drop_in.text for drop_in in state.drop_ins if drop_in.path in pushed)]
+    managed, *runtime = (parse_assignments(unit_files.assignments(text), state.machine) for text in texts)
+    base = {setting.name: setting.value for setting in _without_us(request, state, names)}
+    ineffective = {
+        name for assigned in runtime for name, setting in assigned.items() if base.get(name) == setting.value
+    }
+    return {*managed, *ineffective}
 
 
 def _controller_unit_is_missing(request: Request, state: SliceState) -> bool:
-    helper = request.controller_unit
-    if helper is None or not request.persistent or state.where.link is None or not state.active:
+    controller_unit = request.controller_unit
+    if controller_unit is None or not request.persistent or state.locations.link is None or not state.active:
         return False
-    return any(name in state.absent for name in helper.controllers)
+    return any(name in state.missing_controllers for name in controller_unit.controllers)
 
 
 def _needs_reload(state: SliceState) -> bool:
-    """Whether systemd has read a file of ours before, and what changes there is more than values on the bus."""
-    return any(_change_needs_reload(each, state) for each in state.changes)
+    """Whether systemd has already read a managed file that changes in more than values a D-Bus call can set."""
+    return any(_change_needs_reload(change, state) for change in state.changes)
 
 
 def _change_needs_reload(change: FileChange, state: SliceState) -> bool:
@@ -137,18 +141,18 @@ def _change_needs_reload(change: FileChange, state: SliceState) -> bool:
 
 
 def supported_settings(request: Request, unit: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """The settings that this systemd knows; ColocationError when one that was asked for is none of them."""
-    for each in request.settings:
-        if each.value.name not in unit and each.name in request.named:
+    """The settings that this systemd supports; ColocationError if it does not support an explicit property."""
+    for setting in request.settings:
+        if setting.value.name not in unit and setting.name in request.named:
             raise ColocationError(
-                f"the systemd of this node has no property {each.name}; it came with systemd {RULES[each.name].since}",
-                "Leave the property out for this node",
+                f"systemd on this node has no property {setting.name}; systemd {RULES[setting.name].since} added it",
+                "Remove the property for this node",
             )
-    return tuple(each for each in request.settings if each.value.name in unit)
+    return tuple(setting for setting in request.settings if setting.value.name in unit)
 
 
 def _plan_absence(request: Request, state: SliceState) -> Plan:
-    if state.where.link is None:
+    if state.locations.link is None:
         return _plan_restore(request, state)
     pushed = unit_files.runtime_drop_ins(request.name, state.drop_ins)
     if state.active:
@@ -158,9 +162,9 @@ def _plan_absence(request: Request, state: SliceState) -> Plan:
 
 
 def _plan_restore(request: Request, state: SliceState) -> Plan:
-    """The slice is somebody else's and stays; what we set there goes back to what it is without us."""
+    """The plan for a foreign slice: the slice stays, and managed settings are restored."""
     resets = dropped_settings(request, state)
-    pushed = unit_files.runtime_drop_ins(request.name, state.drop_ins, [each.name for each in resets])
+    pushed = unit_files.runtime_drop_ins(request.name, state.drop_ins, [setting.name for setting in resets])
     push = differing_settings(resets, state.unit) if state.active else ()
     return Plan(files=state.changes, push=push, discard=pushed, reload=bool(state.changes) and state.live)
 
@@ -170,20 +174,25 @@ def _require_empty(request: Request, state: SliceState) -> None:
     if state.processes:
         raise ColocationError(
             f"{name} cannot be removed: {_describe_processes(state.processes)} in it",
-            f"Stop what runs there (systemd-cgls --unit {name}), or move it to another slice",
+            f"Stop its processes (systemd-cgls --unit {name}), or move them to another slice",
         )
     if state.nested:
         raise ColocationError(
             f"{name} cannot be removed: {', '.join(state.nested[:3])} is in it and would be stopped",
-            "Remove that first",
+            "Remove the units in it first",
         )
 
 
 def render_diff(request: Request, state: SliceState, planned: Plan) -> list[dict[str, str]]:
-    """One entry a file, and one for the values of the unit itself, as Ansible's callbacks show them."""
+    """One entry for each file and one for the values of the unit, in the format of Ansible's callbacks."""
     entries = [
-        {"before_header": each.path, "after_header": each.path, "before": each.before or "", "after": each.after or ""}
-        for each in planned.files
+        {
+            "before_header": change.path,
+            "after_header": change.path,
+            "before": change.before or "",
+            "after": change.after or "",
+        }
+        for change in planned.files
     ]
     before, after = _values(state, planned)
     if before != after:
@@ -192,12 +201,12 @@ def render_diff(request: Request, state: SliceState, planned: Plan) -> list[dict
 
 
 def _values(state: SliceState, planned: Plan) -> tuple[str, str]:
-    present = str(state.unit.get("ActiveState", "")) or "unknown"
-    then = "active" if planned.start else "inactive" if planned.stop else present
-    held = {**state.unit, **state.kernel_values}
-    before = {each.value.name: to_readable(held.get(each.value.name)) for each in planned.push}
-    after = {each.value.name: to_readable(each.value.value) for each in planned.push}
-    return _lines({"ActiveState": present, **before}), _lines({"ActiveState": then, **after})
+    current = str(state.unit.get("ActiveState", "")) or "unknown"
+    later = "active" if planned.start else "inactive" if planned.stop else current
+    values = {**state.unit, **state.kernel_values}
+    before = {setting.value.name: to_readable(values.get(setting.value.name)) for setting in planned.push}
+    after = {setting.value.name: to_readable(setting.value.value) for setting in planned.push}
+    return _lines({"ActiveState": current, **before}), _lines({"ActiveState": later, **after})
 
 
 def _lines(values: Mapping[str, Any]) -> str:
@@ -205,5 +214,5 @@ def _lines(values: Mapping[str, Any]) -> str:
 
 
 def _describe_processes(processes: Sequence[int]) -> str:
-    others = len(processes) - 1
-    return f"process {processes[0]} and {others} more are" if others else f"process {processes[0]} is"
+    remaining = len(processes) - 1
+    return f"process {processes[0]} and {remaining} more are" if remaining else f"process {processes[0]} is"

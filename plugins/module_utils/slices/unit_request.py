@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What systemd_slice is asked for, checked before anything is looked at."""
+"""Parse and check the options of systemd_slice before the node's state is observed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _TASK_LIMITS = ("/proc/sys/kernel/pid_max", "/proc/sys/kernel/threads-max")
 
 @dataclass(frozen=True)
 class Request:
-    """``present``: the slice is to be there; ``persistent``: in a file of ours, too.
+    """``present``: the slice must exist; ``persistent``: with a managed file.
 
-    ``named``: those of the settings that were asked for by name; the others turn controllers on.
+    ``named``: names of the settings in the options; the other settings enable controllers.
     """
 
     name: str
@@ -41,25 +41,25 @@ class Request:
 
 
 def read_machine(host: Host) -> Machine:
-    """What per cents are a part of on this node: src/basic/limits-util.c. An image has none of it."""
+    """The base of percentages on this node: src/basic/limits-util.c. All values are 0 in an image."""
     limits = [_number(host, path) for path in _TASK_LIMITS]
     pages = os.sysconf("SC_PHYS_PAGES") if host.live else 0
     return Machine(pages, os.sysconf("SC_PAGE_SIZE"), min(limits))
 
 
 def parse_request(host: Host, parameters: Mapping[str, Any]) -> Request:
-    """ColocationError that names the option, what was given and what is wanted."""
+    """The request of the module's options; a ColocationError names the option, its value and the expected format."""
     name = parameters["name"]
     reason = slice_names.name_problem(name)
     if reason:
         raise ColocationError(f"name: {name!r} is not the name of a slice", f"It {reason}")
     controllers = cgroup_controllers.validate_controllers(parameters["controllers"])
-    given = cgroup_controllers.enabling_properties(controllers, parameters["properties"], _possible(host))
+    properties = cgroup_controllers.enabling_properties(controllers, parameters["properties"], _possible(host))
     return Request(
         name,
         parameters["state"] == "present",
         parameters["persistent"],
-        parse_settings(given, read_machine(host)),
+        parse_settings(properties, read_machine(host)),
         parameters["description"] or f"Slice {name}",
         tuple(parameters["before"]),
         controllers,

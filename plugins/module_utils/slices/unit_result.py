@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""systemd_slice from end to end: a check, a run, and the result; for an image, what its first boot does."""
+"""The module systemd_slice in check mode and in a real run, and its result; for an image also its first boot."""
 
 from __future__ import annotations
 
@@ -20,28 +20,31 @@ from .unit_state import SliceState
 
 
 def describe_first_boot(request: Request, state: SliceState, planned: Plan) -> tuple[str, ...]:
-    """Lines for the person who prepares the image, in the order of the boot."""
+    """What the first boot of an image does, as lines in the order of the boot."""
     if not request.present:
-        return ("%s: nothing of the collection starts it or sets anything on it" % request.name,)
+        return ("%s: the collection does not start or change it" % request.name,)
     if not request.persistent:
-        return ("%s: nothing, because persistent is false and a boot forgets it" % request.name,)
-    values = ", ".join("%s=%s" % each for each in unit_files.assignments(_text(state, planned))) or "systemd's defaults"
-    path = state.where.settings
-    if state.where.link is None:
-        return ("%s, which somebody else makes, gets %s (%s)" % (request.name, values, path),)
-    helper = request.controller_unit
+        return ("%s: no change, because settings with persistent: false end at a boot" % request.name,)
+    values = (
+        ", ".join("%s=%s" % assignment for assignment in unit_files.assignments(_text(state, planned)))
+        or "systemd's defaults"
+    )
+    path = state.locations.settings
+    if state.locations.link is None:
+        return ("%s, which the collection does not create, gets %s (%s)" % (request.name, values, path),)
+    controller_unit = request.controller_unit
     lines = []
-    if helper is not None:
-        lines.append("%s makes its cgroup in %s" % (helper.unit, ", ".join(helper.controllers)))
+    if controller_unit is not None:
+        lines.append("%s makes its cgroup in %s" % (controller_unit.unit, ", ".join(controller_unit.controllers)))
     before = " and before ".join(["slices.target", *request.before])
     lines.append("%s starts before %s with %s (%s)" % (request.name, before, values, path))
     return tuple(lines)
 
 
 def _text(state: SliceState, planned: Plan) -> str:
-    """Of the file that has the settings, as it then is."""
-    written = [each.after for each in planned.files if each.path == state.where.settings]
-    return (written[0] if written else state.own) or ""
+    """The future content of the file with the settings."""
+    contents = [change.after for change in planned.files if change.path == state.locations.settings]
+    return (contents[0] if contents else state.content) or ""
 
 
 CGROUP_ROOT = "/sys/fs/cgroup"
@@ -56,63 +59,67 @@ class PreparedSlice:
 
 
 def prepare(host: Host, parameters: Mapping[str, Any]) -> PreparedSlice:
-    """Nothing is changed; ColocationError when it must not or cannot be done."""
+    """The plan of check mode; nothing is changed. ColocationError if the change is not allowed or not possible."""
     request, state = observe_request(host, parameters)
     plan = unit_plan.plan_slice(request, state)
-    managed_files.require_writable(host, plan.files, None if plan.link is None else state.where.link)
+    managed_files.require_writable(host, plan.files, None if plan.link is None else state.locations.link)
     if plan.changed and host.live:
         require_node_lock(host)
     return PreparedSlice(request, state, plan)
 
 
 def observe_request(host: Host, parameters: Mapping[str, Any]) -> tuple[unit_request.Request, unit_state.SliceState]:
-    """What is asked for, and the slice as it is."""
+    """The request, and the observed state of its slice."""
     request = unit_request.parse_request(host, parameters)
     return request, unit_state.observe(host, request)
 
 
 def execute(host: Host, parameters: Mapping[str, Any]) -> tuple[PreparedSlice, Mapping[str, Any]]:
-    """Looked at, and carried out while nobody else is at work on the node; with the unit's properties afterwards.
+    """Plan and apply under the node's lock; returns the plan and the unit's properties afterwards.
 
-    A slice that is as it is to be waits for nobody. LockHeld names who is at work for too long.
+    A plan without changes does not wait for the lock. LockHeld names the process that holds it for too long.
     """
-    work = prepare(host, parameters)
-    if not work.plan.changed:
-        return work, apply_prepared(host, work)
-    with slice_lock(host, f"systemd_slice of {work.request.name}"):
-        work = prepare(host, parameters)
-        return work, apply_prepared(host, work)
+    prepared = prepare(host, parameters)
+    if not prepared.plan.changed:
+        return prepared, apply_prepared(host, prepared)
+    with slice_lock(host, f"systemd_slice of {prepared.request.name}"):
+        prepared = prepare(host, parameters)
+        return prepared, apply_prepared(host, prepared)
 
 
 def slice_lock(host: Host, holder: str) -> ContextManager[None]:
-    """The node's lock; an image, of which files alone are written, gets no folder of ours for it."""
+    """The node's lock. An image gets no lock, because only files are written and no state directory is needed."""
     return node_lock(host, holder) if host.live else nullcontext()
 
 
-def apply_prepared(host: Host, work: PreparedSlice) -> Mapping[str, Any]:
-    """The unit's D-Bus properties afterwards."""
-    if work.plan.changed:
-        return unit_apply.apply(host, work.request, work.state, work.plan)
-    unit_apply.require_controllers(host, work.request)
-    return work.state.unit
+def apply_prepared(host: Host, prepared: PreparedSlice) -> Mapping[str, Any]:
+    """Apply the plan, and return the unit's D-Bus properties afterwards."""
+    if prepared.plan.changed:
+        return unit_apply.apply(host, prepared.request, prepared.state, prepared.plan)
+    unit_apply.require_controllers(host, prepared.request)
+    return prepared.state.unit
 
 
-def to_result(host: Host, work: PreparedSlice, unit: Mapping[str, Any]) -> dict[str, Any]:
-    """What the module returns beside ``changed`` and ``diff``."""
+def to_result(host: Host, prepared: PreparedSlice, unit: Mapping[str, Any]) -> dict[str, Any]:
+    """The module's return values, except ``changed`` and ``diff``."""
     group = unit.get("ControlGroup", "")
-    boot = {} if work.state.live else {"first_boot": list(describe_first_boot(work.request, work.state, work.plan))}
+    boot = (
+        {}
+        if prepared.state.live
+        else {"first_boot": list(describe_first_boot(prepared.request, prepared.state, prepared.plan))}
+    )
     return {
         **boot,
         "properties": properties.readable_properties(unit),
         "status": status(host, unit),
         "control_group": group,
-        "parents": list(slice_names.parents(work.request.name)),
-        "unit_file": work.state.where.settings,
+        "parents": list(slice_names.parents(prepared.request.name)),
+        "unit_file": prepared.state.locations.settings,
     }
 
 
 def status(host: Host, unit: Mapping[str, Any]) -> dict[str, Any]:
-    """State and usage; None where systemd or the kernel does not count."""
+    """State and usage; None where systemd or the kernel has no value."""
     nanoseconds = _count(unit, "CPUUsageNSec")
     return {
         "active_state": unit.get("ActiveState"),
@@ -125,30 +132,37 @@ def status(host: Host, unit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pressure(host: Host, group: str) -> dict[str, Any]:
-    """``{"cpu": {"some": {"avg10": 0.0, ...}}}`` as Documentation/accounting/psi.rst has it; v2 with PSI on."""
-    found = {}
+    """``{"cpu": {"some": {"avg10": 0.0, ...}}}``, see Documentation/accounting/psi.rst; only on v2 with PSI enabled."""
+    result = {}
     for resource in _PRESSURE:
         try:
             lines = host.read(f"{CGROUP_ROOT}{group}/{resource}.pressure").splitlines()
         except OSError:
             continue
-        found[resource] = {
+        result[resource] = {
             words[0]: {key: float(value) for key, value in (word.split("=") for word in words[1:])}
             for words in map(str.split, lines)
         }
-    return found
+    return result
 
 
-def warnings(work: PreparedSlice) -> list[str]:
-    """Drop-ins of somebody else for a slice that is removed."""
-    if work.request.present or work.state.where.link is None:
+def warnings(prepared: PreparedSlice) -> list[str]:
+    """Warnings about foreign drop-ins of a slice that is removed."""
+    if prepared.request.present or prepared.state.locations.link is None:
         return []
-    folder = f"/{work.request.name}.d/"
-    ours = tuple(f"{place}{folder}" for place in RUNTIME_PATHS)
-    left = [each.path for each in work.state.drop_ins if folder in each.path and not each.path.startswith(ours)]
-    return [f"{path} is not ours and stays; remove it, or run systemctl revert {work.request.name}" for path in left]
+    directory = f"/{prepared.request.name}.d/"
+    managed = tuple(f"{place}{directory}" for place in RUNTIME_PATHS)
+    foreign = [
+        drop_in.path
+        for drop_in in prepared.state.drop_ins
+        if directory in drop_in.path and not drop_in.path.startswith(managed)
+    ]
+    return [
+        f"{path} is not managed by the collection and stays; remove it, or run systemctl revert {prepared.request.name}"
+        for path in foreign
+    ]
 
 
 def _count(unit: Mapping[str, Any], name: str) -> int | None:
-    found = unit.get(name)
-    return None if found is None or found == INFINITY else int(found)
+    count = unit.get(name)
+    return None if count is None or count == INFINITY else int(count)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A slice as it is: systemd's properties of it, its files, who is in it."""
+"""Observed state of a slice: systemd's properties, its files, and its processes and nested units."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ NAMES = (*_UNIT, *_USAGE, *(rule.dbus for rule in RULES.values()))
 
 @dataclass(frozen=True)
 class SliceState:
-    """``unit``: D-Bus properties, empty for an image. ``kernel_values``: what the kernel has where they are as wanted.
+    """Observed state of a slice.
 
-    ``fragment``: text of the slice's unit file where that is somebody else's.
+    ``unit``: D-Bus properties, empty for an image. ``kernel_values``: the kernel's values that differ from them.
+    ``content``: text of the managed file. ``fragment``: text of the slice's unit file if it is foreign.
     """
 
     unit: Mapping[str, Any]
     machine: Machine
-    where: managed_files.FileLocations
-    own: str | None
+    locations: managed_files.FileLocations
+    content: str | None
     changes: tuple[managed_files.FileChange, ...]
     linked: bool
     drop_ins: tuple[unit_files.DropIn, ...]
-    absent: Mapping[str, str] = field(default_factory=dict)
+    missing_controllers: Mapping[str, str] = field(default_factory=dict)
     processes: tuple[int, ...] = ()
     nested: tuple[str, ...] = ()
     kernel_values: Mapping[str, str] = field(default_factory=dict)
@@ -52,25 +53,25 @@ class SliceState:
 
 
 def unit_properties(host: Host, name: str) -> Mapping[str, Any]:
-    """One program."""
+    """The unit's D-Bus properties, from one call; empty for an image."""
     return Bus(host).get(name, ANY_INTERFACE, NAMES) if host.live else {}
 
 
 def observe(host: Host, request: Request) -> SliceState:
-    """ColocationError when a file or a property is somebody else's, or systemd does not answer."""
+    """The state of a slice. ColocationError for a foreign file or property, or if systemd does not reply."""
     if request.present:
         property_knobs.require_not_kubelets(host, request.name, request.settings)
     unit = unit_properties(host, request.name)
-    where = managed_files.locate_files(host, request.name, unit)
-    own = managed_files.managed_text(host, request, where.settings)
+    locations = managed_files.locate_files(host, request.name, unit)
+    content = managed_files.managed_text(host, request, locations.settings)
     occupied = host.live and not request.present
     return SliceState(
         unit,
         read_machine(host),
-        where,
-        own,
-        managed_files.plan_file_changes(host, request, where),
-        managed_files.has_boot_link(host, request, where),
+        locations,
+        content,
+        managed_files.plan_file_changes(host, request, locations),
+        managed_files.has_boot_link(host, request, locations),
         unit_files.read_drop_ins(host, request.name),
         _absent(host, request),
         _processes(host, request.name) if occupied else (),
@@ -78,13 +79,13 @@ def observe(host: Host, request: Request) -> SliceState:
         property_knobs.kernel_differences(host, hierarchies(host), unit, request.settings)
         if host.live and request.present
         else {},
-        _fragment(host, unit, where),
+        _fragment(host, unit, locations),
     )
 
 
-def _fragment(host: Host, unit: Mapping[str, Any], where: managed_files.FileLocations) -> str:
+def _fragment(host: Host, unit: Mapping[str, Any], locations: managed_files.FileLocations) -> str:
     path = unit.get("FragmentPath", "")
-    if not path or path == where.settings:
+    if not path or path == locations.settings:
         return ""
     try:
         return host.read(path)
@@ -103,8 +104,8 @@ def _processes(host: Host, name: str) -> tuple[int, ...]:
 
 
 def _nested_units(host: Host, name: str) -> tuple[str, ...]:
-    """Units in the slice: stopping it stops them, as each requires its slice."""
+    """Units in the slice: stopping it stops them, because each unit requires its slice."""
     tree = hierarchies(host)
     point = tree.points.get(SYSTEMD) or next(iter(tree.points.values()), "")
-    folder = f"{point}/{slice_names.path(name)}"
-    return tuple(each for each in host.list(folder) if host.is_directory(f"{folder}/{each}"))
+    directory = f"{point}/{slice_names.path(name)}"
+    return tuple(name for name in host.list(directory) if host.is_directory(f"{directory}/{name}"))

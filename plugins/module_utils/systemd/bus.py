@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""systemd's D-Bus interface org.freedesktop.systemd1, spoken through busctl, which ships with systemd itself.
+"""Calls to systemd's D-Bus interface org.freedesktop.systemd1 through busctl, which is part of systemd.
 
 Source: systemd man/org.freedesktop.systemd1.xml.
 """
@@ -20,17 +20,17 @@ __all__ = ["INFINITY", "Bus", "BusError", "Property", "object_path"]
 SERVICE = "org.freedesktop.systemd1"
 MANAGER = "/org/freedesktop/systemd1"
 TIMEOUT = 30.0
-# systemd's own limit for one job is 90 s by default (DefaultTimeoutStartSec).
+# systemd's own timeout of a job is 90 s by default (DefaultTimeoutStartSec).
 JOB_TIMEOUT = 180.0
 ANY_INTERFACE = ""
 
 
 class BusError(ColocationError):
-    """systemd refused a call, or did not answer."""
+    """systemd refused a call, or did not reply."""
 
 
 def object_path(unit: str) -> str:
-    """Where a unit lies on the bus: systemd src/basic/bus-label.c bus_label_escape()."""
+    """The path of a unit on the bus: systemd src/basic/bus-label.c bus_label_escape()."""
     escaped = "".join(
         character if _plain(character, place) else "".join(f"_{byte:02x}" for byte in character.encode())
         for place, character in enumerate(unit)
@@ -49,33 +49,33 @@ class Bus:
         self._host = host
 
     def version(self) -> int:
-        """systemd's major version. It announces "252.38-1~deb12u1", "v245.4-4ubuntu3" or "239 (239-82.el8)"."""
+        """systemd's major version. Examples of its text: "252.38-1~deb12u1", "v245.4-4ubuntu3", "239 (239-82.el8)"."""
         text = self._call(MANAGER, "org.freedesktop.DBus.Properties", "Get", "ss", SERVICE + ".Manager", "Version")
-        found = re.match(r"v?(\d+)", str(dbus_values.decode(text)))
-        if found is None:
-            raise BusError(f"systemd announces no version but {text.strip()}", "Check systemd on this node")
-        return int(found[1])
+        match = re.match(r"v?(\d+)", str(dbus_values.decode(text)))
+        if match is None:
+            raise BusError(f"systemd reports {text.strip()} instead of a version", "Check systemd on this node")
+        return int(match[1])
 
     def get(self, unit: str, interface: str, names: Sequence[str]) -> dict[str, Any]:
-        """Values by name of those properties that this systemd knows.
+        """Values by name of the properties that this systemd has.
 
-        ``interface``: "Slice", "Unit", "Scope", "Service", or ANY_INTERFACE for all that the unit has.
+        ``interface``: "Slice", "Unit", "Scope", "Service", or ANY_INTERFACE for all interfaces of the unit.
         ``t``: int (INFINITY for unset), ``b``: bool, ``s``: str, ``ay``: bytes, ``a(st)``: tuple of pairs.
         """
         full = interface and f"{SERVICE}.{interface}"
-        # One property that is not known would make busctl get-property stop; systemctl show asks in this way, too.
+        # busctl get-property would stop at an unknown property; systemctl show uses GetAll, too.
         text = self._call(object_path(unit), "org.freedesktop.DBus.Properties", "GetAll", "s", full)
-        found = dbus_values.decode(text)
-        return {name: found[name] for name in names if name in found}
+        values = dbus_values.decode(text)
+        return {name: values[name] for name in names if name in values}
 
     def set(self, unit: str, properties: Sequence[Property]) -> None:
-        """One SetUnitProperties call with runtime=true: all of the properties or none.
+        """One SetUnitProperties call with runtime=true, which sets all of the properties or none.
 
         systemd keeps the values below /run/systemd until the next boot.
         """
         parts = [unit, "true", str(len(properties))]
-        for each in properties:
-            parts += [each.name, *dbus_values.arguments(each)]
+        for property_ in properties:
+            parts += [property_.name, *dbus_values.arguments(property_)]
         self._call(MANAGER, SERVICE + ".Manager", "SetUnitProperties", "sba(sv)", *parts)
 
     def start(self, unit: str) -> None:
@@ -83,40 +83,40 @@ class Bus:
         self._job("start", unit)
 
     def stop(self, unit: str) -> None:
-        """Stop a unit and wait until it is down."""
+        """Stop a unit and wait until it has stopped."""
         self._job("stop", unit)
 
     def reload(self) -> None:
-        """Have systemd read all unit files again."""
-        answer = self._host.run(["systemctl", "daemon-reload"], timeout=JOB_TIMEOUT)
-        if answer.rc != 0:
-            raise BusError(f"systemctl daemon-reload failed: {_reason(answer)}", "See journalctl on the node")
+        """Make systemd read all unit files again."""
+        result = self._host.run(["systemctl", "daemon-reload"], timeout=JOB_TIMEOUT)
+        if result.rc != 0:
+            raise BusError(f"systemctl daemon-reload failed: {_reason(result)}", "See journalctl on the node")
 
     def _call(self, path: str, interface: str, method: str, signature: str, *parts: str) -> str:
         argv = ["busctl", "--system", "--", "call", SERVICE, path, interface, method, signature, *parts]
-        answer = self._host.run(argv, timeout=TIMEOUT)
-        if answer.rc != 0:
+        result = self._host.run(argv, timeout=TIMEOUT)
+        if result.rc != 0:
             subject = path.rpartition("/")[2] if method == "GetAll" else parts[0]
-            raise BusError(f"systemd refused {method} of {subject}: {_reason(answer)}", _remedy(answer))
-        return answer.stdout
+            raise BusError(f"systemd refused {method} of {subject}: {_reason(result)}", _remedy(result))
+        return result.stdout
 
     def _job(self, verb: str, unit: str) -> None:
-        answer = self._host.run(["systemctl", "--no-ask-password", verb, "--", unit], timeout=JOB_TIMEOUT)
-        if answer.rc != 0:
+        result = self._host.run(["systemctl", "--no-ask-password", verb, "--", unit], timeout=JOB_TIMEOUT)
+        if result.rc != 0:
             raise BusError(
-                f"systemctl {verb} {unit} failed: {_reason(answer)}", f"See journalctl --unit {unit} on the node"
+                f"systemctl {verb} {unit} failed: {_reason(result)}", f"See journalctl --unit {unit} on the node"
             )
 
 
-def _reason(answer: CommandResult) -> str:
-    # Its second sentence names the commands that the remedy names.
-    text = " ".join(answer.stderr.split()).partition(" See ")[0].rstrip(".")
-    return text.replace("Call failed: ", "") or f"exit status {answer.rc}"
+def _reason(result: CommandResult) -> str:
+    # Without the second sentence: its commands are in the remedy.
+    text = " ".join(result.stderr.split()).partition(" See ")[0].rstrip(".")
+    return text.replace("Call failed: ", "") or f"exit status {result.rc}"
 
 
-def _remedy(answer: CommandResult) -> str:
-    if answer.rc is None:
-        return "Check that busctl, which ships with systemd, is on this node"
-    if "connect to bus" in answer.stderr:
+def _remedy(result: CommandResult) -> str:
+    if result.rc is None:
+        return "Check that busctl, which is part of systemd, is installed on this node"
+    if "connect to bus" in result.stderr:
         return "Start the D-Bus system bus on this node (systemctl start dbus)"
     return "Check the unit with systemctl status on this node"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Typed D-Bus values, and the text in which busctl prints and takes them.
+"""Typed D-Bus values, and the text in which busctl prints and accepts them.
 
-That text is the same from systemd 239 on, unlike --json.
+That text has been the same since systemd 239, unlike the output of --json.
 
 Source: systemd src/busctl/busctl.c format_cmdline() and message_append_cmdline(), src/basic/escape.c cescape().
 """
@@ -16,7 +16,7 @@ from typing import Any, Iterator, Tuple, Union
 from ..errors import ColocationError
 
 INFINITY = 2**64 - 1
-"""What ``infinity`` and ``not set`` are in every ``t`` of systemd: src/core/dbus-cgroup.c."""
+"""The value of ``infinity`` and ``not set`` in every ``t`` of systemd: src/core/dbus-cgroup.c."""
 
 PropertyValue = Union[int, bool, str, bytes, Tuple[Tuple[str, int], ...]]
 
@@ -38,11 +38,11 @@ _STRINGS = "sog"
 
 
 class UnreadableReply(ColocationError):
-    """busctl printed something that is no D-Bus value."""
+    """busctl printed a text that is not a D-Bus value."""
 
     def __init__(self, text: str, reason: str) -> None:
         super().__init__(
-            f"busctl answered {text[:80]!r}: {reason}", "Check that this node's busctl belongs to its systemd"
+            f"busctl printed {text[:80]!r}: {reason}", "Check that this node's busctl belongs to its systemd"
         )
 
 
@@ -53,39 +53,39 @@ def decode(text: str) -> Any:
         signature = next(tokens)
         return _value(_first(signature), tokens)
     except StopIteration:
-        raise UnreadableReply(text, "it ends in the middle") from None
+        raise UnreadableReply(text, "the value is incomplete") from None
     except (ValueError, KeyError) as error:
         raise UnreadableReply(text, str(error)) from error
 
 
-def arguments(wanted: Property) -> list[str]:
-    """A variant as busctl takes it on its command line: signature, then the value's parts."""
-    return [wanted.signature, *_parts(wanted)]
+def arguments(property_: Property) -> list[str]:
+    """A variant as arguments of busctl: the signature, then the parts of the value."""
+    return [property_.signature, *_parts(property_)]
 
 
-def _parts(wanted: Property) -> list[str]:
-    value = wanted.value
+def _parts(property_: Property) -> list[str]:
+    value = property_.value
     if isinstance(value, bool):
         return ["true" if value else "false"]
     if isinstance(value, (int, str)):
         return [str(value)]
     parts = [str(len(value))]
     for item in value:
-        parts += [str(item)] if isinstance(item, int) else [str(each) for each in item]
+        parts += [str(item)] if isinstance(item, int) else [str(element) for element in item]
     return parts
 
 
 def _tokens(text: str) -> Iterator[str]:
-    for found in _TOKEN.finditer(text):
-        yield _unescape(found[1]) if found[2] is None else found[2]
+    for match in _TOKEN.finditer(text):
+        yield _unescape(match[1]) if match[2] is None else match[2]
 
 
 def _unescape(text: str) -> str:
     return _ESCAPE.sub(_character, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
-def _character(found: re.Match[bytes]) -> bytes:
-    code = found[1]
+def _character(match: re.Match[bytes]) -> bytes:
+    code = match[1]
     return bytes([int(code, 8)]) if len(code) == 3 else _LETTERS.get(code, code)
 
 
@@ -132,16 +132,16 @@ def _value(kind: str, tokens: Iterator[str]) -> Any:
 
 
 def _structure(kind: str, tokens: Iterator[str]) -> tuple[Any, ...]:
-    found = []
-    for each in _types(kind[1:-1]):
-        found.append(_value(each, tokens))
-    return tuple(found)
+    values = []
+    for member_type in _types(kind[1:-1]):
+        values.append(_value(member_type, tokens))
+    return tuple(values)
 
 
 def _array(kind: str, tokens: Iterator[str]) -> Any:
-    found = []
+    items = []
     for _place in range(int(next(tokens))):
-        found.append(_value(kind, tokens))
+        items.append(_value(kind, tokens))
     if kind == "y":
-        return bytes(found)
-    return dict(found) if kind[0] == "{" else tuple(found)
+        return bytes(items)
+    return dict(items) if kind[0] == "{" else tuple(items)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Service units: their state, start and stop with a time limit, and the lines of their log that tell a failure."""
+"""Service units: read their state, start and stop them with a timeout, and find failures in their log."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ MASK = "********"
 
 
 def mask_secrets(line: str) -> str:
-    """``line`` without what looks like a credential."""
-    return TOKEN.sub(MASK, OPAQUE.sub(MASK, SECRET.sub(lambda found: found.group(1) + MASK, line)))
+    """The line with everything masked that looks like a credential."""
+    return TOKEN.sub(MASK, OPAQUE.sub(MASK, SECRET.sub(lambda match: match.group(1) + MASK, line)))
 
 
 def failure_lines(text: str) -> list[str]:
-    """The last lines that speak of a failure, each once, masked and shortened."""
+    """The last lines about a failure, without duplicates, masked and shortened."""
     lines: list[str] = []
-    seen = set()
+    known_lines = set()
     for line in reversed(text.splitlines()):
         core = KLOG_PREFIX.sub("", line.strip())
-        if FAILURE.search(line) and core not in seen:
-            seen.add(core)
+        if FAILURE.search(line) and core not in known_lines:
+            known_lines.add(core)
             lines.insert(0, mask_secrets(core)[:MAX_LINE_WIDTH])
         if len(lines) == MAX_EXCERPT_LINES:
             break
@@ -51,22 +51,22 @@ def failure_lines(text: str) -> list[str]:
 
 
 def log_excerpt(host: Host, unit: str, since: float) -> str:
-    """What the unit's log says of a failure since ``since`` (seconds since 1970), as text to append; may be empty."""
+    """Failures in the unit's log since ``since`` (seconds since 1970), as text to append; may be empty."""
     span = ["--since", f"@{int(since)}", "--lines", str(MAX_LOG_LINES)]
     argv = ["journalctl", "--unit", unit, *span, "--output", "cat", "--no-pager", "--quiet"]
-    answer = host.run(argv, timeout=30.0)
-    lines = failure_lines(answer.stdout) if answer.rc == 0 else []
+    result = host.run(argv, timeout=30.0)
+    lines = failure_lines(result.stdout) if result.rc == 0 else []
     if not lines:
         return ""
     return f". The log of {unit} says: {' | '.join(lines)}"
 
 
 # systemd ends a job itself, after 90 s by default (DefaultTimeoutStartSec, DefaultTimeoutStopSec). The units of K3s and
-# RKE2 start without a limit (TimeoutStartSec=0), and a server is not up before its etcd answers.
+# RKE2 start without a timeout (TimeoutStartSec=0), and a server has not started before its etcd replies.
 JOB_TIMEOUTS = {"start": 600.0, "stop": 180.0}
 SHOW_TIMEOUT = 30.0
 SHOW_TRIES = 3
-"""A machine that was paused for longer than the limit, as a virtual one that is moved, has not failed to answer."""
+"""Attempts, because a machine that was paused for longer than the timeout, such as a migrated VM, has not failed."""
 MICROSECONDS = 1e6
 PROPERTIES = (
     "LoadState",
@@ -81,18 +81,18 @@ PROPERTIES = (
 
 
 class ServiceError(ColocationError):
-    """A unit that does not do what was asked."""
+    """A unit did not reach the requested state."""
 
 
 CGROUP_ROOTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/unified")
-"""Where systemd keeps its units' processes: v2, v1 and hybrid, hybrid's second tree."""
+"""Roots of systemd's cgroups: on v2, on v1 and hybrid, and hybrid's second tree."""
 
 
 @dataclass(frozen=True)
 class UnitState:
-    """Properties of a unit as systemctl show names them.
+    """Properties of a unit, from systemctl show.
 
-    ``started``: when its main process was, in seconds of the monotonic clock; None when that is not known.
+    ``started``: start of its main process in seconds of the monotonic clock; None if unknown.
     """
 
     load: str
@@ -106,17 +106,17 @@ class UnitState:
 
     @property
     def runs(self) -> bool:
-        """True also between the attempts of a unit that fails and is restarted: it is meant to run."""
+        """Whether the unit runs or should run: also true between restarts of a failing unit."""
         return self.active in ("active", "activating", "reloading", "deactivating")
 
 
 def show(node: Node, unit: str) -> UnitState:
-    """The unit's state; ServiceError when systemd does not answer."""
-    answer = _show(node, unit)
-    if answer.rc != 0:
-        reason = answer.stderr.strip() or f"exit status {answer.rc}"
-        raise ServiceError(f"systemd does not tell the state of {unit}: {reason}", "Check systemd on this node")
-    values = dict(line.split("=", 1) for line in answer.stdout.splitlines() if "=" in line)
+    """The unit's state; ServiceError if systemd does not reply."""
+    result = _show(node, unit)
+    if result.rc != 0:
+        reason = result.stderr.strip() or f"exit status {result.rc}"
+        raise ServiceError(f"systemd does not report the state of {unit}: {reason}", "Check systemd on this node")
+    values = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
     return UnitState(
         values.get("LoadState", ""),
         values.get("ActiveState", ""),
@@ -131,59 +131,60 @@ def show(node: Node, unit: str) -> UnitState:
 
 def _show(node: Node, unit: str) -> CommandResult:
     argv = ["systemctl", "show", "--property", ",".join(PROPERTIES), unit]
-    answer = node.host.run(argv, timeout=SHOW_TIMEOUT)
+    result = node.host.run(argv, timeout=SHOW_TIMEOUT)
     for _again in range(1, SHOW_TRIES):
-        if answer.rc is not None:
+        if result.rc is not None:
             break
-        answer = node.host.run(argv, timeout=SHOW_TIMEOUT)
-    return answer
+        result = node.host.run(argv, timeout=SHOW_TIMEOUT)
+    return result
 
 
 def count_other_processes(node: Node, state: UnitState) -> int | None:
-    """How many processes beside the main one end with the unit, whose KillMode says so; None when that cannot be told.
+    """The number of processes besides the main one in the unit's cgroups; None if it is unknown.
 
-    CRI-O has its monitors in scopes of their own or in the pods' cgroups (cri-o internal/config/cgmgr).
+    KillMode decides whether they end with the unit. CRI-O has its monitors in separate scopes or in the pods' cgroups
+    (cri-o internal/config/cgmgr).
     """
-    found: set[str] = set()
-    seen = False
+    pids: set[str] = set()
+    has_processes = False
     for root in CGROUP_ROOTS if state.control_group else ():
-        for folder, _folders, names in os.walk(node.host.real_path(root + state.control_group)):
+        for directory, _directories, names in os.walk(node.host.real_path(root + state.control_group)):
             if "cgroup.procs" not in names:
                 continue
             try:
-                with open(os.path.join(folder, "cgroup.procs")) as stream:
-                    found.update(stream.read().split())
+                with open(os.path.join(directory, "cgroup.procs")) as stream:
+                    pids.update(stream.read().split())
             except OSError:
                 return None
-            seen = True
-    return len(found - {str(state.main_pid)}) if seen else None
+            has_processes = True
+    return len(pids - {str(state.main_pid)}) if has_processes else None
 
 
 def start(node: Node, unit: str) -> None:
-    """Start the unit and wait until systemd says that it is up."""
+    """Start the unit and wait until systemd reports it as started."""
     since = node.clock.wall()
-    # A unit that failed too often is not started again until its counter is cleared.
+    # systemd does not start a unit that failed too often until its counter is reset.
     node.host.run(["systemctl", "reset-failed", unit], timeout=SHOW_TIMEOUT)
     _job(node, "start", unit, since)
 
 
 def stop(node: Node, unit: str) -> None:
-    """Stop the unit and wait until its processes are gone, as far as its KillMode says."""
+    """Stop the unit and wait until the processes that its KillMode includes have ended."""
     _job(node, "stop", unit, node.clock.wall())
     state = show(node, unit)
     if state.active not in ("inactive", "failed"):
         raise ServiceError(
-            f"{unit} was stopped and is {state.active} again",
-            f"Find out what starts it (systemctl list-dependencies --reverse {unit}) and switch that off",
+            f"{unit} was stopped, but is {state.active} again",
+            f"Find the unit that starts it (systemctl list-dependencies --reverse {unit}) and disable that unit",
         )
 
 
 def _job(node: Node, verb: str, unit: str, since: float) -> None:
-    answer = node.host.run(["systemctl", verb, unit], timeout=JOB_TIMEOUTS[verb])
-    if answer.rc == 0:
+    result = node.host.run(["systemctl", verb, unit], timeout=JOB_TIMEOUTS[verb])
+    if result.rc == 0:
         return
-    # Its second sentence names the commands that the remedy names.
-    reason = " ".join(answer.stderr.split()).partition(" See ")[0].rstrip(".") or f"exit status {answer.rc}"
+    # Without systemctl's second sentence: its commands are in the remedy.
+    reason = " ".join(result.stderr.split()).partition(" See ")[0].rstrip(".") or f"exit status {result.rc}"
     raise ServiceError(
         f"systemctl {verb} {unit} failed: {reason}{log_excerpt(node.host, unit, since)}",
         f"See journalctl --unit {unit} on the node",

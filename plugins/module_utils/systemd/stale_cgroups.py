@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cgroup trees that the driver of the other kind left behind (a twin misleads every agent)."""
+"""Remove cgroup trees of the other cgroup driver, because a second tree with pods' names misleads agents."""
 
 from __future__ import annotations
 
@@ -14,54 +14,54 @@ from .service_units import show, stop
 
 
 def mount_points(mountinfo: str) -> list[str]:
-    """Mount points of the v1 and v2 hierarchies, each hierarchy once (proc_pid_mountinfo(5))."""
+    """Mount points of the v1 and v2 hierarchies, one for each hierarchy (proc_pid_mountinfo(5))."""
     mounts = visible_mounts(cgroup_mounts(mountinfo)).values()
-    found: dict[tuple[str, ...], str] = {}
-    for each in mounts:
-        if each.filesystem in ("cgroup", "cgroup2") and each.root == "/":
-            found.setdefault((each.filesystem, each.name, *sorted(each.controllers)), each.mountpoint)
-    return list(found.values())
+    points: dict[tuple[str, ...], str] = {}
+    for mount in mounts:
+        if mount.filesystem in ("cgroup", "cgroup2") and mount.root == "/":
+            points.setdefault((mount.filesystem, mount.name, *sorted(mount.controllers)), mount.mountpoint)
+    return list(points.values())
 
 
 def remove_cgroup(node: Node, name: str) -> str:
-    """Remove the tree ``name`` from every hierarchy unless a process lives in it; says what was done."""
+    """Remove the tree ``name`` from every hierarchy unless it has a process; returns what was done."""
     host = node.host
-    found = cgroup_directories(host, name)
-    if not found:
+    directories = cgroup_directories(host, name)
+    if not directories:
         return f"{name}: none"
     occupied = processes_in(host, [name])
     if occupied:
-        return f"{name}: left alone, process {min(occupied)} is in it"
+        return f"{name}: not removed, process {min(occupied)} is in it"
     if name.endswith(".slice") and show(node, os.path.basename(name)).runs:
         stop(node, os.path.basename(name))
-    # systemd knows nothing of cpuset, hugetlb and the like on v1: what runc made there is still there.
+    # systemd does not manage cpuset, hugetlb and similar controllers on v1: runc's cgroups in them still exist.
     for tree in cgroup_directories(host, name):
         remove_tree(host, tree)
-    left = cgroup_directories(host, name)
-    return f"{name}: cannot be removed from {', '.join(left)}" if left else f"{name}: removed"
+    remaining = cgroup_directories(host, name)
+    return f"{name}: cannot be removed from {', '.join(remaining)}" if remaining else f"{name}: removed"
 
 
 def processes_in(host: Host, names: Iterable[str]) -> set[int]:
-    """Pids in the trees of these names."""
+    """Pids in the trees with these names."""
     return set().union(*(processes(host, tree) for name in names for tree in cgroup_directories(host, name)))
 
 
 def processes(host: Host, tree: str) -> set[int]:
-    """Pids in the tree, all levels."""
-    found: set[int] = set()
-    for folder in _bottom_up(host, tree):
+    """Pids in the tree, at all levels."""
+    pids: set[int] = set()
+    for directory in _bottom_up(host, tree):
         try:
-            found.update(int(pid) for pid in host.read(folder + "/cgroup.procs").split())
+            pids.update(int(pid) for pid in host.read(directory + "/cgroup.procs").split())
         except FileNotFoundError:
             continue
         except OSError:
-            # EOPNOTSUPP: a threaded v2 cgroup; its threads count in the domain above, which is in the tree as well.
+            # EOPNOTSUPP: a threaded v2 cgroup; its threads belong to the domain above, which is in the tree as well.
             continue
-    return found
+    return pids
 
 
 def cgroup_directories(host: Host, name: str) -> list[str]:
-    """The folder of the cgroup ``name`` in every hierarchy that has it."""
+    """The directory of the cgroup ``name`` in every hierarchy that has it."""
     candidates = (f"{mount.rstrip('/')}/{name}" for mount in mount_points(host.read_table(MOUNTINFO)))
     return [tree for tree in candidates if host.is_directory(tree)]
 
@@ -75,10 +75,10 @@ def _bottom_up(host: Host, tree: str) -> Iterator[str]:
 
 
 def remove_tree(host: Host, tree: str) -> None:
-    """Remove the folders of a tree as far as no process is in them."""
-    for folder in list(_bottom_up(host, tree)):
+    """Remove the directories of a tree that have no process."""
+    for directory in list(_bottom_up(host, tree)):
         try:
-            os.rmdir(host.path(folder))
+            os.rmdir(host.path(directory))
         except OSError:
-            # A process came in between, or the folder went by itself: the caller looks again.
+            # A new process is in it, or the directory was already removed: the caller checks again.
             continue

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading of systemd unit files, of the environment files they name, and of patterns of paths as glob(3) reads them.
+"""Parse systemd unit files and their environment files, and match patterns of paths as glob(3) does.
 
-Both sides use it.
+The controller and the node use this module.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from ..host import Host
 
 LONGEST = 1 << 16
-"""Characters; a longer text is no command line, and taking it apart word by word would take seconds."""
+"""Characters; a longer text is not a command line, and splitting it would take seconds."""
 _ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)", re.DOTALL)
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without comments, joined where they end in a backslash; comments may stand between, systemd.syntax(7)."""
+    """Lines without comments, joined at a final backslash; comments may be in between, systemd.syntax(7)."""
     pending = ""
     for line in text.splitlines():
         if line.lstrip().startswith(("#", ";")):
@@ -35,21 +35,21 @@ def _logical_lines(text: str) -> Iterator[str]:
 
 
 def section_settings(text: str, section: str = "Service") -> list[tuple[str, str]]:
-    """``(key, value)`` of one section of a unit file, in order; an empty value resets what came before."""
-    found = []
-    inside = False
+    """``(key, value)`` of one section of a unit file, in order; an empty value resets earlier ones."""
+    settings = []
+    in_section = False
     for line in _logical_lines(text):
         stripped = line.strip()
         if stripped.startswith("["):
-            inside = stripped == "[%s]" % section
-        elif inside and "=" in stripped:
+            in_section = stripped == "[%s]" % section
+        elif in_section and "=" in stripped:
             key, _equals, value = stripped.partition("=")
-            found.append((key.strip(), value.strip()))
-    return found
+            settings.append((key.strip(), value.strip()))
+    return settings
 
 
 def split_words(text: str) -> list[str]:
-    """Words as systemd splits them: at white space, quotes taken off. A text with unpaired quotes is split plainly."""
+    """Words as systemd splits them: at whitespace, without quotes. Unpaired quotes are ordinary characters."""
     if len(text) > LONGEST:
         return []
     try:
@@ -59,23 +59,23 @@ def split_words(text: str) -> list[str]:
 
 
 def environment_files(text: str) -> list[str]:
-    """The paths of EnvironmentFile= in a unit file, ``-`` for optional kept; ``""`` stands for a reset."""
+    """The paths of EnvironmentFile= in a unit file, with ``-`` for optional ones; ``""`` means a reset."""
     return [value for key, value in section_settings(text) if key == "EnvironmentFile"]
 
 
 def parse_environment(text: str) -> dict[str, str]:
-    """Variables of an environment file, systemd.exec(5): no comments, outer quotes taken off, the last one wins."""
-    found = {}
+    """Variables of an environment file, systemd.exec(5), without outer quotes; the last assignment applies."""
+    variables = {}
     lines = _logical_lines(text)
     for line in lines:
-        assigned = _ASSIGNMENT.match(line)
-        if assigned:
-            found[assigned[1]] = _unquote(_join_quoted_lines(assigned[2].strip(), lines))
-    return found
+        assignment = _ASSIGNMENT.match(line)
+        if assignment:
+            variables[assignment[1]] = _unquote(_join_quoted_lines(assignment[2].strip(), lines))
+    return variables
 
 
 def _join_quoted_lines(value: str, following: Iterator[str]) -> str:
-    """A value that begins with a quote goes on over the lines until that quote ends it."""
+    """A value that begins with a quote continues on the following lines until the closing quote."""
     quote = value[:1]
     if quote in ("'", '"') and quote not in value[1:]:
         for line in following:
@@ -86,9 +86,9 @@ def _join_quoted_lines(value: str, following: Iterator[str]) -> str:
 
 
 def _unquote(value: str) -> str:
-    """Without the quotes around the whole value; quotes within it are part of it.
+    """The value without quotes around all of it; quotes within it are part of it.
 
-    One that nothing ends goes on to the end of the file: systemd src/basic/env-file.c takes what stands there then.
+    A quote without a closing one extends to the end of the file: systemd src/basic/env-file.c accepts such a value.
     """
     if value[:1] in ("'", '"') and value[0] not in value[1:]:
         return value[1:]
@@ -101,44 +101,46 @@ MAX_DIRECTORIES = 256
 
 
 def is_pattern(path: str) -> bool:
-    """Whether glob(3) would look for other names than this one."""
+    """Whether glob(3) treats the path as a pattern."""
     return bool(set(path) & set("*?["))
 
 
 def matches_pattern(path: str, pattern: str) -> bool:
-    """``*`` stays within one folder and passes over hidden names, unless the pattern begins with a dot there."""
+    """Whether a path matches; ``*`` matches names in one directory, and hidden ones only after a dot in the pattern."""
     names, parts = path.split("/"), pattern.split("/")
     return len(names) == len(parts) and all(_is_match(name, part) for name, part in zip(names, parts))
 
 
-def _is_match(name: str, part: str) -> bool:
-    if not is_pattern(part):
-        return name == part
+def _is_match(name: str, pattern: str) -> bool:
+    if not is_pattern(pattern):
+        return name == pattern
     try:
-        return (part.startswith(".") or not name.startswith(".")) and fnmatch.fnmatchcase(
-            name, part.replace("[^", "[!")
+        return (pattern.startswith(".") or not name.startswith(".")) and fnmatch.fnmatchcase(
+            name, pattern.replace("[^", "[!")
         )
     except re.error:
         return False
 
 
 def expand_pattern(host: Host, pattern: str, limit: int) -> list[str] | None:
-    """The paths that match, in order; None where there are more than ``limit``, or too many folders to look at."""
-    found = [""]
+    """The matching paths, sorted; None if there are more than ``limit``, or too many directories to search."""
+    paths = [""]
     for part in pattern.split("/")[1:]:
         if not is_pattern(part):
-            found = [folder + "/" + part for folder in found]
+            paths = [directory + "/" + part for directory in paths]
             continue
-        if len(found) > MAX_DIRECTORIES:
+        if len(paths) > MAX_DIRECTORIES:
             return None
-        found = [folder + "/" + name for folder in found for name in _names(host, folder) if _is_match(name, part)]
-    existing = sorted(path for path in found if _exists(host, path))
+        paths = [
+            directory + "/" + name for directory in paths for name in _names(host, directory) if _is_match(name, part)
+        ]
+    existing = sorted(path for path in paths if _exists(host, path))
     return existing if len(existing) <= limit else None
 
 
-def _names(host: Host, folder: str) -> list[str]:
+def _names(host: Host, directory: str) -> list[str]:
     try:
-        return host.list(folder or "/")
+        return host.list(directory or "/")
     except OSError:
         return []
 

@@ -125,7 +125,7 @@ def test_a_slice_and_what_starts_before_it(tmp_path: Path) -> None:
         " (/etc/systemd/system/runtime.slice)",
     ]
     gone = both("systemd_slice", root, name="runtime.slice", state="absent")
-    assert gone["first_boot"] == ["runtime.slice: nothing of the collection starts it or sets anything on it"]
+    assert gone["first_boot"] == ["runtime.slice: the collection does not start or change it"]
 
 
 def test_a_slice_of_somebody_else_is_named_as_theirs_with_our_drop_in(tmp_path: Path) -> None:
@@ -133,5 +133,5 @@ def test_a_slice_of_somebody_else_is_named_as_theirs_with_our_drop_in(tmp_path: 
     (root / "etc/systemd/system").mkdir(parents=True)
     (line,) = both("systemd_slice", root, name="system.slice", properties={"CPUWeight": 20})["first_boot"]
     assert line.startswith(
-        "system.slice, which somebody else makes, gets CPUWeight=20 (/etc/systemd/system/system.slice.d/"
+        "system.slice, which the collection does not create, gets CPUWeight=20 (/etc/systemd/system/system.slice.d/"
     )

@@ -111,7 +111,7 @@ def test_without_a_profile_nothing_runs_on_the_node(tmp_path: Path) -> None:
 def test_a_wrong_profile_stops_before_the_node_is_looked_at(tmp_path: Path) -> None:
     output = play(tmp_path, colocation_qos={"be": {"cpu_share": "60%"}})
     assert "cpu_share" in output
-    assert "Look at the node" not in output
+    assert "Observe the node" not in output
 
 
 def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ def _led_out(root: Path) -> None:
     (root / "etc/systemd").symlink_to(outside)
 
 
-WEIGHT = "Give a weight from 1 to 10000"
-BYTES = "Give bytes such as 1073741824"
+WEIGHT = "Use a weight from 1 to 10000"
+BYTES = "Use bytes such as 1073741824"
 
 CASES = {
     "name without an ending": _name("x", "write x.slice"),
@@ -76,11 +76,11 @@ CASES = {
     "weight 10001": _property(WEIGHT, CPUWeight=10001),
     "weight of a fraction": _property(WEIGHT, CPUWeight=1.5),
     "weight in two lines": _property(WEIGHT, CPUWeight="100\nExecStart=/x"),
-    "quota without a per cent": _property("whole per cent of one CPU", CPUQuota="50"),
-    "quota below 0": _property("whole per cent of one CPU", CPUQuota="-5%"),
+    "quota without a per cent": _property("whole percent of one CPU", CPUQuota="50"),
+    "quota below 0": _property("whole percent of one CPU", CPUQuota="-5%"),
     "memory of a word": _property(BYTES, MemoryMax="lots"),
     "memory beyond 64 bits": _property(BYTES, MemoryMax="9" * 40),
-    "memory above all": _property("Give at most 100%", MemoryMax="200%"),
+    "memory above all": _property("Use at most 100%", MemoryMax="200%"),
     "tasks 0": _property("a number of tasks above 0", TasksMax=0),
     "CPUs of a word": _property("a list of numbers such as 0-3,8", AllowedCPUs="a"),
     "CPUs backwards": _property("runs backwards", AllowedCPUs="3-1"),
@@ -89,12 +89,12 @@ CASES = {
     "a program": _option("ExecStart cannot be set on a slice here", properties={"ExecStart": "/bin/sh"}),
     "small letters": _option("cpuweight cannot be set on a slice here", properties={"cpuweight": 5}),
     "outdated property": _option("Use CPUWeight", properties={"CPUShares": 5}),
-    "property of a mapping": _option("is no value", properties={"MemoryHigh": {"a": 1}}),
+    "property of a mapping": _option("is not a value", properties={"MemoryHigh": {"a": 1}}),
     "properties of a list": _option("'properties'", properties=["a"]),
     "before no unit": _option("'x' is not the name of a unit", before=["x"]),
     "before two lines": _option("is not the name of a unit", before=["x.service\nExecStart=/y"]),
-    "unknown controller": _option("'bogus' is none of the kernel's", controllers=["bogus"]),
-    "description in two lines": _option("does not fit in a line of a unit file", description="a\nExecStart=/x"),
+    "unknown controller": _option("'bogus' is not a controller of the kernel", controllers=["bogus"]),
+    "description in two lines": _option("is not one line of printable text", description="a\nExecStart=/x"),
     "unknown state": _option("state must be one of: present, absent", state="gone"),
     "root that is not there": _option("root: '/none/such' is no folder", root="/none/such"),
     "file of another program": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: "[Slice]\n"}),
@@ -102,7 +102,7 @@ CASES = {
     "directory instead of a file": _place(f"/{FILE}: it is not a regular file", "Name the file", {f"{FILE}/x": "y"}),
     "link for a file": _place(f"/{FILE}: it is a symbolic link", "put a regular file", spoil=_linked),
     "pipe for a file": _place(f"/{FILE}: it is not a regular file", "Name the file", spoil=_piped),
-    "file for the link": _place(f"/{LINK}: something else than a link is there", "Remove it", {LINK: "x"}),
+    "file for the link": _place(f"/{LINK}: it is not a symbolic link", "Remove it", {LINK: "x"}),
     "another link": _place(f"/{LINK}: it is a link to /x", "Remove it", spoil=_wanted_otherwise),
     "directory that leads out": _place("does not lead to a folder", "put a folder in the place", spoil=_led_out),
 }

@@ -60,7 +60,7 @@ def test_missing_cgroups_and_files_are_reported(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v2", "systemd")
     expected = [expected_value("cpu.weight", "20"), expected_value("cpu.qos_level", "-1", "pod")]
     container, level = compare_cgroup_values(tree.host, place("systemd"), expected, ROOT)
-    assert (container["reason"], container["verified"]) == ("there is no such cgroup", False)
+    assert (container["reason"], container["verified"]) == ("the cgroup does not exist", False)
     assert (level["reason"], level["verified"]) == ("cannot be read: No such file or directory", False)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What names.py generates is recognized, part by part, and nothing else."""
+"""Exactly the paths that kubelet_names.py generates are recognized, with all their parts."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ def test_a_path_of_the_cgroupfs_driver_is_recognized(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*MISPLACED.values(), *FOREIGN.values(), ""], ids=[*MISPLACED, *FOREIGN, "empty"])
-def test_what_neither_driver_makes(path: str) -> None:
+def test_paths_that_no_driver_makes(path: str) -> None:
     assert driver_of(path) is None
 
 
 @pytest.mark.parametrize(("text", "path"), DECISIVE.values(), ids=DECISIVE)
-def test_the_line_that_decides(text: str, path: str) -> None:
+def test_the_decisive_line(text: str, path: str) -> None:
     assert decisive_path(text) == path
 
 
 def test_a_path_is_divided_into_its_parts() -> None:
-    found = classify(f"/docker/{ID}{KIND}/cri-containerd-{ID}.scope/init.scope")
+    cgroup = classify(f"/docker/{ID}{KIND}/cri-containerd-{ID}.scope/init.scope")
     tree = KubeletTree(Driver.SYSTEMD, "/kubelet")
     parts = ("ab", "cri-containerd-", ID, "init.scope")
-    assert found is not None
-    assert found == KubeletCgroup(tree, f"docker/{ID}", QosClass.GUARANTEED, *parts)
-    assert found.pods == f"docker/{ID}/kubelet.slice/kubelet-kubepods.slice"
+    assert cgroup is not None
+    assert cgroup == KubeletCgroup(tree, f"docker/{ID}", QosClass.GUARANTEED, *parts)
+    assert cgroup.pods == f"docker/{ID}/kubelet.slice/kubelet-kubepods.slice"
 
 
 def test_a_root_that_is_a_class_of_pods_or_a_pod() -> None:
-    """The tree that explains most of the path counts, not the first."""
+    """The tree that explains most of the path is used, not the first one."""
     assert classify("kubepods/kubepods/burstable/pod1") == KubeletCgroup(
         KubeletTree(Driver.CGROUPFS, "/kubepods"), "", QosClass.BURSTABLE, "1"
     )
@@ -78,7 +78,7 @@ def test_a_root_that_is_a_class_of_pods_or_a_pod() -> None:
     )
 
 
-def test_of_pods_in_each_other_the_outer_one_counts() -> None:
+def test_of_nested_pods_the_outer_one_is_used() -> None:
     assert classify("kubepods/pod1/a/kubepods/pod2") == KubeletCgroup(
         KubeletTree(Driver.CGROUPFS), "", QosClass.GUARANTEED, "1", below="a/kubepods/pod2"
     )
@@ -125,37 +125,37 @@ def test_every_generated_name_is_recognized(
 ) -> None:
     pod = tree.pod(qos, uid)
     path = joined(container_cgroup(pod, runtime, identity), below)
-    found = KubeletCgroup(tree, "", qos, uid, PREFIXES[tree.driver][runtime], identity, below)
-    assert classify("/" + path) == classify_in_tree(path, tree) == found
+    cgroup = KubeletCgroup(tree, "", qos, uid, PREFIXES[tree.driver][runtime], identity, below)
+    assert classify("/" + path) == classify_in_tree(path, tree) == cgroup
     assert classify(pod) == classify_in_tree(pod, tree) == KubeletCgroup(tree, "", qos, uid)
     assert classify(tree.qos(qos)) == classify_in_tree(tree.qos(qos), tree) == KubeletCgroup(tree, "", qos)
-    assert found.pods == tree.pods()
+    assert cgroup.pods == tree.pods()
 
 
 @given(TREES, CLASSES, UIDS, IDS)
-def test_a_host_of_the_node_is_told_from_a_root_under_systemd_only(
+def test_a_path_above_the_root_is_recognized_with_systemd_only(
     tree: KubeletTree, qos: QosClass, uid: str, identity: str
 ) -> None:
     inside = container_cgroup(tree.pod(qos, uid), "containerd", identity)
-    found = classify(f"/docker/{ID}/{inside}")
-    assert found is not None
-    assert (found.qos, found.pod_uid, found.container_id) == (qos, uid, identity)
+    cgroup = classify(f"/docker/{ID}/{inside}")
+    assert cgroup is not None
+    assert (cgroup.qos, cgroup.pod_uid, cgroup.container_id) == (qos, uid, identity)
     host = f"docker/{ID}"
     root = f"/{joined(host, tree.root.strip('/'))}"
     expected = (tree, host) if tree.driver is Driver.SYSTEMD else (KubeletTree(Driver.CGROUPFS, root), "")
-    assert (found.tree, found.above) == expected
+    assert (cgroup.tree, cgroup.above) == expected
 
 
-def generated(found: KubeletCgroup) -> str:
-    """The path of what was recognized, by names.py."""
-    if not found.pod_uid:
-        return joined(found.above, found.tree.qos(found.qos), found.below)
-    pod = found.tree.pod(found.qos, found.pod_uid)
-    runtimes = [name for name, prefix in PREFIXES[found.tree.driver].items() if prefix == found.prefix]
-    if not found.container_id:
-        return joined(found.above, pod, found.below)
+def generated_path(cgroup: KubeletCgroup) -> str:
+    """The path that kubelet_names.py generates for a recognized cgroup."""
+    if not cgroup.pod_uid:
+        return joined(cgroup.above, cgroup.tree.qos(cgroup.qos), cgroup.below)
+    pod = cgroup.tree.pod(cgroup.qos, cgroup.pod_uid)
+    runtimes = [name for name, prefix in PREFIXES[cgroup.tree.driver].items() if prefix == cgroup.prefix]
+    if not cgroup.container_id:
+        return joined(cgroup.above, pod, cgroup.below)
     assume(runtimes)
-    return joined(found.above, container_cgroup(pod, runtimes[0], found.container_id), found.below)
+    return joined(cgroup.above, container_cgroup(pod, runtimes[0], cgroup.container_id), cgroup.below)
 
 
 PIECES = st.sampled_from(
@@ -187,9 +187,9 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=7).map("/".join))
 def test_every_recognized_path_is_generated(path: str) -> None:
-    found = classify(path)
-    if found is not None:
-        assert generated(found) == path.strip("/")
+    cgroup = classify(path)
+    if cgroup is not None:
+        assert generated_path(cgroup) == path.strip("/")
 
 
 @given(st.text("kubepods-.slice_1/:@\n\0 ", max_size=80), TREES)

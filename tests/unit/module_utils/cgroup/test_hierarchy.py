@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where controllers are: by the mount table of a node, and by the files of a tree that stands for one."""
+"""Mount points of controllers, from the mount table of a node and from a tree of files in its place."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ UNIFIED = f"26 25 0:23 / {ROOT}/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw
 V2 = f"31 23 0:26 / {ROOT} rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot"
 
 
-def v1(folder: str, options: str) -> str:
-    return f"30 25 0:30 / {ROOT}/{folder} rw,nosuid shared:11 - cgroup cgroup rw,{options}"
+def v1(directory: str, options: str) -> str:
+    return f"30 25 0:30 / {ROOT}/{directory} rw,nosuid shared:11 - cgroup cgroup rw,{options}"
 
 
 V1 = [
@@ -46,59 +46,59 @@ V1_POINTS = {
 }
 
 
-def node(folder: Path, mounts: list[str], **controllers: str) -> Host:
-    """A node with these mounts; ``controllers`` is what cgroup2 offers at ``root`` or ``unified``."""
-    (folder / "proc/self").mkdir(parents=True)
-    (folder / "proc/self/mountinfo").write_text("".join(line + "\n" for line in mounts))
+def node(directory: Path, mounts: list[str], **controllers: str) -> Host:
+    """A node with these mounts; ``controllers`` has the controllers of cgroup2 at ``root`` or ``unified``."""
+    (directory / "proc/self").mkdir(parents=True)
+    (directory / "proc/self/mountinfo").write_text("".join(line + "\n" for line in mounts))
     for name, text in controllers.items():
-        point = folder / ROOT[1:] / ("" if name == "root" else name)
+        point = directory / ROOT[1:] / ("" if name == "root" else name)
         point.mkdir(parents=True, exist_ok=True)
         (point / "cgroup.controllers").write_text(text + "\n")
-    return Host(str(folder))
+    return Host(str(directory))
 
 
-def test_controllers_of_v1_are_found_where_they_are_mounted_together(tmp_path: Path) -> None:
-    found = hierarchies(node(tmp_path, V1))
-    assert (found.mode, dict(found.points)) == ("v1", V1_POINTS)
-    assert found.folder("cpuacct", "kubepods/burstable") == f"{ROOT}/cpu,cpuacct/kubepods/burstable"
-    assert found.folder("systemd", "") == f"{ROOT}/systemd"
+def test_controllers_of_v1_with_a_common_mount_point(tmp_path: Path) -> None:
+    result = hierarchies(node(tmp_path, V1))
+    assert (result.mode, dict(result.points)) == ("v1", V1_POINTS)
+    assert result.directory("cpuacct", "kubepods/burstable") == f"{ROOT}/cpu,cpuacct/kubepods/burstable"
+    assert result.directory("systemd", "") == f"{ROOT}/systemd"
 
 
-def test_the_shortest_mount_point_counts(tmp_path: Path) -> None:
+def test_the_shortest_mount_point_is_used(tmp_path: Path) -> None:
     mounts = [*V1, v1("cpu,cpuacct/in/a/container", "cpu,cpuacct"), "40 1 0:41 / /cg rw - cgroup cgroup rw,memory"]
-    found = hierarchies(node(tmp_path, mounts))
-    assert (found.points["cpu"], found.points["memory"]) == (f"{ROOT}/cpu,cpuacct", "/cg")
+    result = hierarchies(node(tmp_path, mounts))
+    assert (result.points["cpu"], result.points["memory"]) == (f"{ROOT}/cpu,cpuacct", "/cg")
 
 
-def test_controllers_of_v2_are_found_at_its_root(tmp_path: Path) -> None:
-    found = hierarchies(node(tmp_path, [V2], root="cpuset cpu io memory hugetlb pids rdma misc"), ROOT + "/")
-    assert found.mode == "v2"
-    assert set(found.points) == {"cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc"}
-    assert set(found.points.values()) == {ROOT}
-    assert found.folder("io", "kubepods.slice") == f"{ROOT}/kubepods.slice"
+def test_controllers_of_v2_at_the_root(tmp_path: Path) -> None:
+    result = hierarchies(node(tmp_path, [V2], root="cpuset cpu io memory hugetlb pids rdma misc"), ROOT + "/")
+    assert result.mode == "v2"
+    assert set(result.points) == {"cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc"}
+    assert set(result.points.values()) == {ROOT}
+    assert result.directory("io", "kubepods.slice") == f"{ROOT}/kubepods.slice"
 
 
 def test_hybrid_is_v1(tmp_path: Path) -> None:
-    found = hierarchies(node(tmp_path, [*V1, UNIFIED], unified=""))
-    assert (found.mode, dict(found.points)) == ("v1", V1_POINTS)
+    result = hierarchies(node(tmp_path, [*V1, UNIFIED], unified=""))
+    assert (result.mode, dict(result.points)) == ("v1", V1_POINTS)
 
 
-def test_hybrid_that_counts_processes_in_v2_has_no_tree_of_systemds(tmp_path: Path) -> None:
-    # systemd 232 mounted cgroup2 in the place of name=systemd.
+def test_hybrid_with_systemd_in_v2_has_no_hierarchy_of_systemd(tmp_path: Path) -> None:
+    # systemd 232 mounted cgroup2 instead of name=systemd.
     mounts = [TMPFS, UNIFIED.replace("/unified", "/systemd"), *V1[2:]]
-    found = hierarchies(node(tmp_path, mounts, systemd=""))
-    assert found.mode == "v1"
+    result = hierarchies(node(tmp_path, mounts, systemd=""))
+    assert result.mode == "v1"
     with pytest.raises(ColocationError, match="no controller systemd"):
-        found.folder("systemd", "kubepods")
+        result.directory("systemd", "kubepods")
 
 
 def test_v2_mounted_over_v1_is_v2(tmp_path: Path) -> None:
-    found = hierarchies(node(tmp_path, [*V1, V2], root="cpu memory"))
-    assert (found.mode, sorted(found.points)) == ("v2", ["cpu", "memory"])
+    result = hierarchies(node(tmp_path, [*V1, V2], root="cpu memory"))
+    assert (result.mode, sorted(result.points)) == ("v2", ["cpu", "memory"])
 
 
 @pytest.mark.parametrize(
-    ("mounts", "offered", "said"),
+    ("mounts", "offered", "message"),
     [
         ([], {}, "nothing is mounted at /sys/fs/cgroup"),
         (["30 25 0:30 / /cgroup/cpu rw - cgroup cgroup rw,cpu"], {}, "cgroups are mounted at /cgroup/cpu"),
@@ -107,28 +107,28 @@ def test_v2_mounted_over_v1_is_v2(tmp_path: Path) -> None:
         (
             [V2, "40 1 0:41 / /run/v1 rw - cgroup cgroup rw,cpuset"],
             {"root": "cpu memory"},
-            "cgroup v2 is in force at /sys/fs/cgroup, and of the other version are: cpuset at /run/v1",
+            "cgroup v2 is in effect at /sys/fs/cgroup, but these controllers have the other version: cpuset at /run/v1",
         ),
         (
             [V2, "40 1 0:41 / /run/v1 rw - cgroup cgroup rw,blkio"],
             {"root": "cpu memory"},
-            "of the other version are: blkio at /run/v1",
+            "these controllers have the other version: blkio at /run/v1",
         ),
         (
             [line for line in [*V1, UNIFIED] if not line.endswith(",memory")],
             {"unified": "memory misc"},
-            "cgroup v1 is in force at /sys/fs/cgroup, and of the other version are: memory at /sys/fs/cgroup/unified",
+            "cgroup v1 is in effect at /sys/fs/cgroup, .* the other version: memory at /sys/fs/cgroup/unified",
         ),
     ],
 )
-def test_what_cannot_be_told(tmp_path: Path, mounts: list[str], offered: dict[str, str], said: str) -> None:
-    with pytest.raises(ColocationError, match=said):
+def test_an_unknown_mode_is_an_error(tmp_path: Path, mounts: list[str], offered: dict[str, str], message: str) -> None:
+    with pytest.raises(ColocationError, match=message):
         hierarchies(node(tmp_path, mounts, **offered))
 
 
-def test_a_controller_of_neither_use_may_be_on_the_other_version(tmp_path: Path) -> None:
-    found = hierarchies(node(tmp_path / "a", [*V1, UNIFIED], unified="misc rdma"))
-    assert (found.mode, "misc" in found.points) == ("v1", False)
+def test_an_unused_controller_may_have_the_other_version(tmp_path: Path) -> None:
+    result = hierarchies(node(tmp_path / "a", [*V1, UNIFIED], unified="misc rdma"))
+    assert (result.mode, "misc" in result.points) == ("v1", False)
     mounts = [V2, "40 1 0:41 / /run/net_cls rw - cgroup cgroup rw,net_cls"]
     assert dict(hierarchies(node(tmp_path / "b", mounts, root="cpu")).points) == {"cpu": ROOT}
 
@@ -139,35 +139,35 @@ def test_a_node_without_a_mount_table_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(" - cgroup" not in Path("/proc/self/mountinfo").read_text(), reason="no cgroups are mounted here")
-def test_every_folder_named_for_the_running_machine_exists() -> None:
-    """Whatever it has, a folder that is named must be there."""
-    found = hierarchies(Host("/"))
-    assert found.points
-    assert all(os.path.isdir(found.folder(each, "")) for each in found.points)
+def test_every_directory_on_the_running_machine_exists() -> None:
+    """Every directory in the result must exist, whatever the machine has."""
+    result = hierarchies(Host("/"))
+    assert result.points
+    assert all(os.path.isdir(result.directory(controller, "")) for controller in result.points)
 
 
 def test_a_tree_of_files_with_controllers_at_its_root_is_v2(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/cgroup.controllers").write_text("cpu memory\n")
     for root in ("/tree", "/tree/"):
-        found = hierarchies(Host(str(tmp_path)), root)
-        assert (found.mode, dict(found.points)) == ("v2", {"cpu": "/tree", "memory": "/tree"})
+        result = hierarchies(Host(str(tmp_path)), root)
+        assert (result.mode, dict(result.points)) == ("v2", {"cpu": "/tree", "memory": "/tree"})
 
 
-def v1_tree(tmp_path: Path, *folders: str) -> Path:
-    for name in folders:
+def v1_tree(tmp_path: Path, *directories: str) -> Path:
+    for name in directories:
         (tmp_path / "tree" / name).mkdir(parents=True)
     return tmp_path / "tree"
 
 
-def test_a_tree_of_files_with_a_folder_for_each_controller_is_v1(tmp_path: Path) -> None:
+def test_a_tree_of_files_with_a_directory_for_each_controller_is_v1(tmp_path: Path) -> None:
     tree = v1_tree(tmp_path, "cpu,cpuacct", "memory", "systemd", "unified", "kubepods")
     (tree / "cpu").symlink_to("cpu,cpuacct")
-    (tree / "cpuset").write_text("no folder")
+    (tree / "cpuset").write_text("not a directory")
     (tree / "unified/cgroup.controllers").write_text("\n")
-    found = hierarchies(Host(str(tmp_path)), "/tree")
-    assert found.mode == "v1"
-    assert dict(found.points) == {
+    result = hierarchies(Host(str(tmp_path)), "/tree")
+    assert result.mode == "v1"
+    assert dict(result.points) == {
         "cpu": "/tree/cpu,cpuacct",
         "cpuacct": "/tree/cpu,cpuacct",
         "memory": "/tree/memory",
@@ -180,13 +180,13 @@ def test_a_link_alone_names_a_controller(tmp_path: Path) -> None:
     assert dict(hierarchies(Host(str(tmp_path)), "/tree").points) == {"cpu": "/tree/both"}
 
 
-def test_of_two_folders_with_a_controller_the_shortest_name_counts(tmp_path: Path) -> None:
+def test_of_two_directories_with_a_controller_the_shortest_is_used(tmp_path: Path) -> None:
     v1_tree(tmp_path, "cpu,cpuacct", "cpu")
     assert hierarchies(Host(str(tmp_path)), "/tree").points["cpu"] == "/tree/cpu"
 
 
 @pytest.mark.parametrize("target", ["../outside", "/outside", "{tmp}/outside", "memory/../../outside", "pids", "gone"])
-def test_a_link_that_leads_out_of_the_tree_is_no_controller(tmp_path: Path, target: str) -> None:
+def test_a_link_out_of_the_tree_is_not_a_controller(tmp_path: Path, target: str) -> None:
     (tmp_path / "outside").mkdir()
     tree = v1_tree(tmp_path, "memory")
     (tree / "cpu").symlink_to(target.format(tmp=tmp_path))
@@ -197,37 +197,37 @@ def test_a_link_that_leads_out_of_the_tree_is_no_controller(tmp_path: Path, targ
 def test_a_tree_of_files_with_both_versions_is_refused(tmp_path: Path) -> None:
     tree = v1_tree(tmp_path, "cpu", "unified")
     (tree / "unified/cgroup.controllers").write_text("memory\n")
-    with pytest.raises(ColocationError, match=r"cgroup v1 is in force at /tree, .*: memory at /tree/unified"):
+    with pytest.raises(ColocationError, match=r"cgroup v1 is in effect at /tree, .*: memory at /tree/unified"):
         hierarchies(Host(str(tmp_path)), "/tree")
 
 
-@pytest.mark.parametrize("folders", [(), ("kubepods",), ("systemd",)])
-def test_a_folder_that_is_no_cgroup_tree(tmp_path: Path, folders: tuple[str, ...]) -> None:
-    v1_tree(tmp_path, *folders)
-    with pytest.raises(ColocationError, match="/tree: is no cgroup tree"):
+@pytest.mark.parametrize("directories", [(), ("kubepods",), ("systemd",)])
+def test_a_directory_that_is_not_a_cgroup_tree(tmp_path: Path, directories: tuple[str, ...]) -> None:
+    v1_tree(tmp_path, *directories)
+    with pytest.raises(ColocationError, match="/tree: is not a cgroup tree"):
         hierarchies(Host(str(tmp_path)), "/tree")
 
 
-def test_a_root_that_is_no_absolute_path(tmp_path: Path) -> None:
-    with pytest.raises(ColocationError, match="'tree' is no absolute path"):
+def test_a_root_that_is_not_an_absolute_path(tmp_path: Path) -> None:
+    with pytest.raises(ColocationError, match="'tree' is not an absolute path"):
         hierarchies(Host(str(tmp_path)), "tree")
 
 
-FOUND = Hierarchies("v1", {"cpu": "/cg/cpu", "memory": "/cg/memory"})
+KNOWN = Hierarchies("v1", {"cpu": "/cg/cpu", "memory": "/cg/memory"})
 
 
-def test_a_controller_that_is_not_there() -> None:
+def test_a_missing_controller() -> None:
     with pytest.raises(ColocationError) as caught:
-        FOUND.folder("cpuset", "kubepods")
-    assert caught.value.message == "this node has no controller cpuset (cgroup v1; there are: cpu, memory)"
+        KNOWN.directory("cpuset", "kubepods")
+    assert caught.value.message == "this node has no controller cpuset (cgroup v1; available: cpu, memory)"
 
 
 @given(st.text("ab/.\0-_", max_size=12))
-def test_a_folder_stays_in_its_hierarchy(cgroup: str) -> None:
+def test_a_directory_stays_in_its_hierarchy(cgroup: str) -> None:
     try:
-        folder = FOUND.folder("cpu", cgroup)
+        directory = KNOWN.directory("cpu", cgroup)
     except ColocationError:
         assert {"", ".", ".."} & set(cgroup.split("/")) or "\0" in cgroup
     else:
-        assert os.path.normpath(folder) == folder
-        assert folder == "/cg/cpu" or folder.startswith("/cg/cpu/")
+        assert os.path.normpath(directory) == directory
+        assert directory == "/cg/cpu" or directory.startswith("/cg/cpu/")

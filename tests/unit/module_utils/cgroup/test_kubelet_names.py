@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names that kubelet and the runtimes give, by their rules (pkg/kubelet/cm/cgroup_manager_linux.go)."""
+"""Names that kubelet and the runtimes give to cgroups (pkg/kubelet/cm/cgroup_manager_linux.go)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ SYSTEMD, CGROUPFS = Driver.SYSTEMD, Driver.CGROUPFS
 GUARANTEED, BURSTABLE, BESTEFFORT = QosClass.GUARANTEED, QosClass.BURSTABLE, QosClass.BESTEFFORT
 
 
-def test_drivers_and_classes_have_the_words_of_kubernetes() -> None:
-    assert [each.value for each in Driver] == ["systemd", "cgroupfs"]
-    assert [each.value for each in QosClass] == ["guaranteed", "burstable", "besteffort"]
+def test_drivers_and_classes_have_the_names_of_kubernetes() -> None:
+    assert [member.value for member in Driver] == ["systemd", "cgroupfs"]
+    assert [member.value for member in QosClass] == ["guaranteed", "burstable", "besteffort"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_classes_are_named_by_the_driver_of_the_tree_above_them() -> None:
     )
 
 
-def test_a_static_pods_uid_stands_in_its_cgroup_without_change() -> None:
+def test_a_static_pods_uid_is_in_its_cgroup_without_change() -> None:
     assert KubeletTree(SYSTEMD).pod(BESTEFFORT, STATIC).endswith(f"/kubepods-besteffort-pod{STATIC}.slice")
     assert KubeletTree(CGROUPFS).pod(GUARANTEED, STATIC) == f"kubepods/pod{STATIC}"
 
@@ -82,11 +82,11 @@ def test_a_static_pods_uid_stands_in_its_cgroup_without_change() -> None:
         ("/a/b", CGROUPFS, "a/b/kubepods"),
         ("kubelet", SYSTEMD, "kubelet.slice/kubelet-kubepods.slice"),
         ("/node-1", SYSTEMD, "node_1.slice/node_1-kubepods.slice"),
-        # Only kubelet's own components are free of underscores, NewCgroupName does not look at its base.
+        # Only kubelet's own components have no underscores; NewCgroupName does not check its base.
         ("/node_1", SYSTEMD, "node_1.slice/node_1-kubepods.slice"),
         # ToCgroupfs is path.Join.
         ("//a//b/", CGROUPFS, "a/b/kubepods"),
-        # A slice's name is only a name to kubelet.
+        # For kubelet the name of a slice is an ordinary name.
         ("/foo.slice", SYSTEMD, "foo.slice.slice/foo.slice-kubepods.slice"),
         ("/foo.slice", CGROUPFS, "foo.slice/kubepods"),
     ],
@@ -113,7 +113,7 @@ def test_classes_and_pods_below_a_root_that_looks_like_a_slice() -> None:
         ("/a/./b", CGROUPFS),
     ],
 )
-def test_roots_that_kubelet_does_not_start_with(root: str, driver: Driver) -> None:
+def test_roots_with_which_kubelet_does_not_start(root: str, driver: Driver) -> None:
     with pytest.raises(ColocationError):
         cgroup_path(root, driver)
     with pytest.raises(ColocationError):
@@ -130,13 +130,13 @@ def test_the_top_under_another_name() -> None:
 
 
 @pytest.mark.parametrize("uid", ["", "a/b", "a_b", "../x", "a\0"])
-def test_what_is_no_uid(uid: str) -> None:
+def test_texts_that_are_not_a_uid(uid: str) -> None:
     for driver in Driver:
-        with pytest.raises(ColocationError, match="is no pod's UID"):
+        with pytest.raises(ColocationError, match="is not the UID of a pod"):
             KubeletTree(driver).pod(BURSTABLE, uid)
 
 
-def test_a_uid_that_systemd_takes_in_no_name() -> None:
+def test_a_uid_that_systemd_does_not_accept_in_a_name() -> None:
     with pytest.raises(ColocationError, match="is not the name of a slice"):
         KubeletTree(SYSTEMD).pod(BURSTABLE, "a@b")
     assert KubeletTree(CGROUPFS).pod(BURSTABLE, "a@b") == "kubepods/burstable/poda@b"
@@ -146,23 +146,23 @@ POD = f"kubepods.slice/kubepods-pod{STATIC}.slice"
 
 
 @pytest.mark.parametrize(
-    ("runtime", "in_a_slice", "in_a_folder"),
+    ("runtime", "in_a_slice", "in_a_directory"),
     [
         ("containerd", f"cri-containerd-{ID}.scope", ID),
         ("cri-o", f"crio-{ID}.scope", f"crio-{ID}"),
         ("docker", f"docker-{ID}.scope", ID),
     ],
 )
-def test_containers_are_named_as_the_runtime_names_them(runtime: str, in_a_slice: str, in_a_folder: str) -> None:
+def test_containers_are_named_as_the_runtime_names_them(runtime: str, in_a_slice: str, in_a_directory: str) -> None:
     assert container_cgroup(POD, runtime, ID) == f"{POD}/{in_a_slice}"
-    assert container_cgroup(f"kubepods/pod{STATIC}", runtime, ID) == f"kubepods/pod{STATIC}/{in_a_folder}"
+    assert container_cgroup(f"kubepods/pod{STATIC}", runtime, ID) == f"kubepods/pod{STATIC}/{in_a_directory}"
 
 
-def test_what_is_no_container() -> None:
-    with pytest.raises(ColocationError, match=r"'podman' is not known\. Known are containerd, cri-o, docker\."):
+def test_texts_that_are_not_a_container() -> None:
+    with pytest.raises(ColocationError, match=r"'podman' is not known\. Use one of containerd, cri-o, docker\."):
         container_cgroup(POD, "podman", ID)
     for identity in ("", "..", "a/b"):
-        with pytest.raises(ColocationError, match="is no container's id"):
+        with pytest.raises(ColocationError, match="is not the id of a container"):
             container_cgroup("kubepods/pod1", "containerd", identity)
 
 
@@ -186,7 +186,7 @@ def test_what_is_no_container() -> None:
         # Sub-cgroups of units.
         (f"{POD}/crio-{ID}.scope/container", None),
         ("user.slice/user-0.slice/user@0.service/init.scope", None),
-        # Nothing that systemd made: a slice in a wrong place, a driver that differs, a systemd in a container.
+        # Not made by the node's systemd: a slice in a wrong path, another driver, a systemd in a container.
         ("kubepods/foo.slice", None),
         ("kubepods-burstable.slice", None),
         ("cpu.slice", None),
@@ -204,7 +204,7 @@ COMPONENT = st.from_regex(r"[a-z0-9:.-]{1,10}", fullmatch=True).filter(lambda te
 
 
 @given(st.lists(COMPONENT, max_size=4), st.sampled_from(list(QosClass)), st.uuids().map(str))
-def test_levels_lie_in_each_other_and_are_units_under_systemd(parts: list[str], qos: QosClass, uid: str) -> None:
+def test_levels_are_nested_and_are_units_of_systemd(parts: list[str], qos: QosClass, uid: str) -> None:
     tree = KubeletTree(SYSTEMD, "/" + "/".join(parts))
     pod = tree.pod(qos, uid)
     assert pod.startswith(tree.qos(qos) + "/")
@@ -215,7 +215,7 @@ def test_levels_lie_in_each_other_and_are_units_under_systemd(parts: list[str], 
     components = [part.replace("_", "-") for part in pod.split("/")[-1][: -len(".slice")].split("-")]
     classes = [] if qos is QosClass.GUARANTEED else [qos.value]
     assert components == [*parts, "kubepods", *classes, f"pod{uid}"]
-    # systemd keeps some slices elsewhere than kubelet thinks, such as those below cpu.slice.
+    # systemd has other paths than kubelet for some slices, such as those below cpu.slice.
     name = pod.rpartition("/")[2]
     assert (unit_of(pod) == name) == (slice_names.path(name) == pod)
 

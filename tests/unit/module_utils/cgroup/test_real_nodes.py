@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names and hierarchies against what kubelet, containerd, systemd and the kernel made on real nodes."""
+"""Names and hierarchies, compared with those of kubelet, containerd, systemd and the kernel on real nodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UIDS = {
     QosClass.BURSTABLE: "f33d59e3a36a30b4bf44c7446627dd2e",
     QosClass.BESTEFFORT: "f79da2e8b5aaca46b8ba23dbc07e21bd",
 }
-"""Of the three static pods that ran on each node."""
+"""UIDs of the three static pods on each node."""
 
 V2 = {name: "/sys/fs/cgroup" for name in ("cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc")}
 V1 = {
@@ -44,59 +44,59 @@ NODES = {
     "trixie-v2-drivers-differ": (Driver.SYSTEMD, "v2", V2),
     "trixie-v2-static": (Driver.SYSTEMD, "v2", V2),
 }
-"""By node: kubelet's driver, and how cgroups are mounted."""
+"""By node: kubelet's driver, the cgroup version and the mount points."""
 
 
 def captured(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((SNAPSHOTS / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+    result: dict[str, Any] = json.loads((SNAPSHOTS / f"{name}.json").read_text(encoding="utf-8"))
+    return result
 
 
-def test_every_captured_node_is_looked_at() -> None:
+def test_every_captured_node_is_tested() -> None:
     assert sorted(path.stem for path in SNAPSHOTS.glob("*.json")) == sorted(NODES)
 
 
-def node(snapshot: dict[str, Any], folder: Path) -> Host:
+def node(snapshot: dict[str, Any], directory: Path) -> Host:
     files = {"/proc/self/mountinfo": "".join(line + "\n" for line in snapshot["cgroups"]["mountinfo"])}
     files.update(snapshot["cgroups"]["files"])
     for path, text in files.items():
-        place = folder / path[1:]
+        place = directory / path[1:]
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    return Host(str(folder))
+    return Host(str(directory))
 
 
-def mounted(name: str, folder: Path) -> Hierarchies:
-    return hierarchies(node(captured(name), folder))
+def mounted(name: str, directory: Path) -> Hierarchies:
+    return hierarchies(node(captured(name), directory))
 
 
 @pytest.mark.parametrize("name", NODES)
-def test_hierarchies_of_a_real_node_are_found_by_its_mount_table(tmp_path: Path, name: str) -> None:
-    found = mounted(name, tmp_path)
-    assert (found.mode, dict(found.points)) == NODES[name][1:]
+def test_hierarchies_of_a_real_node_are_read_from_its_mount_table(tmp_path: Path, name: str) -> None:
+    result = mounted(name, tmp_path)
+    assert (result.mode, dict(result.points)) == NODES[name][1:]
 
 
 def containers(snapshot: dict[str, Any]) -> Iterator[tuple[QosClass, str]]:
-    """The class of each container and sandbox that the runtime tells, and its id; pods are named after their class."""
+    """The class and the id of each container and sandbox of the runtime; pods are named after their class."""
     cri = snapshot["runtime"]["cri"]
-    sandboxes = {each["id"]: QosClass(each["name"].partition("-")[0]) for each in cri["sandboxes"]}
+    sandboxes = {item["id"]: QosClass(item["name"].partition("-")[0]) for item in cri["sandboxes"]}
     for identity, qos in sandboxes.items():
         yield qos, identity
-    for each in cri["containers"]:
-        yield sandboxes[each["sandbox"]], each["id"]
+    for item in cri["containers"]:
+        yield sandboxes[item["sandbox"]], item["id"]
 
 
 def places(snapshot: dict[str, Any]) -> dict[str, set[str]]:
-    """By the controllers of a hierarchy: the paths of all container processes."""
-    found: dict[str, set[str]] = {}
+    """Paths of all container processes, by the controllers of a hierarchy."""
+    result: dict[str, set[str]] = {}
     for line in "\n".join(snapshot["containers"]).splitlines():
         _number, controllers, path = line.split(":", 2)
-        found.setdefault(controllers, set()).add(path[1:])
-    return found
+        result.setdefault(controllers, set()).add(path[1:])
+    return result
 
 
 @pytest.mark.parametrize("name", [name for name in NODES if not name.endswith("differ")])
-def test_every_container_is_where_its_name_says(name: str) -> None:
+def test_every_container_is_in_the_computed_cgroup(name: str) -> None:
     snapshot = captured(name)
     tree = KubeletTree(NODES[name][0])
     pods = {tree.pod(qos, uid) for qos, uid in UIDS.items()}
@@ -104,12 +104,12 @@ def test_every_container_is_where_its_name_says(name: str) -> None:
         container_cgroup(tree.pod(qos, UIDS[qos]), "containerd", identity) for qos, identity in containers(snapshot)
     }
     assert len(expected) == 6
-    found = places(snapshot)
-    # runc makes no cgroup in misc, and systemd takes processes up out of a scope without rules for devices.
-    assert found.pop("misc", {""}) == {""}
-    assert found.pop("devices", set()) <= expected | pods
-    assert found
-    assert [controllers for controllers, paths in found.items() if paths != expected] == []
+    result = places(snapshot)
+    # runc makes no cgroup in misc, and systemd moves processes up from a scope without rules for devices.
+    assert result.pop("misc", {""}) == {""}
+    assert result.pop("devices", set()) <= expected | pods
+    assert result
+    assert [controllers for controllers, paths in result.items() if paths != expected] == []
     for path in expected | pods:
         assert unit_of(path) == (path.rpartition("/")[2] if NODES[name][0] is Driver.SYSTEMD else None)
 
@@ -126,17 +126,17 @@ def test_pods_of_drivers_that_differ_are_named_after_their_slice() -> None:
 
 
 @pytest.mark.parametrize("name", NODES)
-def test_every_tree_and_class_is_what_is_computed(tmp_path: Path, name: str) -> None:
+def test_every_tree_and_class_is_in_the_computed_cgroup(tmp_path: Path, name: str) -> None:
     cgroups = captured(name)["cgroups"]
-    found = mounted(name, tmp_path)
+    result = mounted(name, tmp_path)
     trees = [KubeletTree(driver) for driver in Driver]
     own = KubeletTree(NODES[name][0])
-    points = set(found.points.values())
+    points = set(result.points.values())
     assert set(cgroups["trees"]) <= {f"{point}/{tree.pods()}" for point in points for tree in trees}
-    assert found.folder("cpu", own.pods()) in cgroups["trees"]
+    assert result.directory("cpu", own.pods()) in cgroups["trees"]
     levels = {f"{point}/{tree.qos(qos)}" for point in points for tree in trees for qos in QosClass}
     assert {path.rpartition("/")[0] for path in cgroups["files"]} <= levels | points
     if name in ("trixie-v2-static", "bookworm-v1-aligned", "bookworm-v1-drivers-differ"):
-        # The collector of the others did not look at the classes yet.
-        classes = {found.folder("cpu", own.qos(qos)) for qos in (QosClass.BURSTABLE, QosClass.BESTEFFORT)}
+        # The collector of the other snapshots did not read the classes yet.
+        classes = {result.directory("cpu", own.qos(qos)) for qos in (QosClass.BURSTABLE, QosClass.BESTEFFORT)}
         assert classes <= {path.rpartition("/")[0] for path in cgroups["files"]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Folders of cgroups, opened so that nobody can lead us elsewhere."""
+"""Directories of cgroups are opened so that a symbolic link cannot redirect to another directory."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SECRET = "outside\n"
 
 @pytest.fixture
 def host(tmp_path: Path) -> Host:
-    """A tree at /cg with a cgroup a/b, and a folder /outside with the same files."""
-    for folder in ("cg/a/b", "outside/b"):
-        (tmp_path / folder).mkdir(parents=True)
+    """A tree at /cg with a cgroup a/b, and a directory /outside with the same files."""
+    for path in ("cg/a/b", "outside/b"):
+        (tmp_path / path).mkdir(parents=True)
     (tmp_path / "cg/a/b/cpu.weight").write_text("100\n")
     (tmp_path / "outside/b/cpu.weight").write_text(SECRET)
     return Host(str(tmp_path))
 
 
 @contextmanager
-def folder(host: Host, relative: str, root: str = "/cg") -> Iterator[int]:
+def opened_directory(host: Host, relative: str, root: str = "/cg") -> Iterator[int]:
     handle = open_directory(host, root, relative)
     try:
         yield handle
@@ -48,23 +48,23 @@ def open_files() -> list[str]:
     return sorted(os.listdir("/proc/self/fd"))
 
 
-def test_files_of_an_opened_folder_are_read_and_written(host: Host) -> None:
+def test_files_of_an_opened_directory_are_read_and_written(host: Host) -> None:
     before = open_files()
     for root in ("/cg", "/cg/"):
-        with folder(host, "a/b", root) as opened:
+        with opened_directory(host, "a/b", root) as opened:
             assert os.listdir(opened) == ["cpu.weight"]
             assert read(opened, "cpu.weight") == "100\n"
             write(opened, "cpu.weight", "7")
             assert read(opened, "cpu.weight") == "7"
             write(opened, "cpu.weight", "100\n")
-    with folder(host, "") as opened:
+    with opened_directory(host, "") as opened:
         assert os.listdir(opened) == ["a"]
     assert open_files() == before
 
 
 def test_the_root_itself_may_be_a_symlink(host: Host, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("cg")
-    with folder(host, "a/b", "/link") as opened:
+    with opened_directory(host, "a/b", "/link") as opened:
         assert os.listdir(opened) == ["cpu.weight"]
 
 
@@ -72,17 +72,17 @@ def test_the_root_itself_may_be_a_symlink(host: Host, tmp_path: Path) -> None:
     ("relative", "reason"),
     [
         ("/a", "it begins with a slash"),
-        ("..", r"there is an empty part, \. or \.\. in it"),
-        ("a/../../outside", r"there is an empty part, \. or \.\. in it"),
-        ("a//b", r"there is an empty part, \. or \.\. in it"),
-        ("a/", r"there is an empty part, \. or \.\. in it"),
-        ("./a", r"there is an empty part, \. or \.\. in it"),
+        ("..", r"it has an empty part, \. or \.\."),
+        ("a/../../outside", r"it has an empty part, \. or \.\."),
+        ("a//b", r"it has an empty part, \. or \.\."),
+        ("a/", r"it has an empty part, \. or \.\."),
+        ("./a", r"it has an empty part, \. or \.\."),
         ("a\0b", "it has a zero byte"),
     ],
 )
 def test_paths_that_may_leave_the_root(host: Host, relative: str, reason: str) -> None:
     before = open_files()
-    with pytest.raises(ColocationError, match=f"is no path below the cgroup root: {reason}"):
+    with pytest.raises(ColocationError, match=f"is not a path below the cgroup root: {reason}"):
         open_directory(host, "/cg", relative)
     assert open_files() == before
 
@@ -93,7 +93,7 @@ def test_names_that_only_look_dangerous() -> None:
 
 
 @pytest.mark.parametrize(("link", "target"), [("cg/l", "../outside"), ("cg/l", "a"), ("cg/a/l", "/outside")])
-def test_links_are_not_followed_wherever_they_lead(host: Host, tmp_path: Path, link: str, target: str) -> None:
+def test_links_are_never_followed(host: Host, tmp_path: Path, link: str, target: str) -> None:
     (tmp_path / link).symlink_to(target)
     before = open_files()
     name = link[len("cg/") :]
@@ -101,11 +101,11 @@ def test_links_are_not_followed_wherever_they_lead(host: Host, tmp_path: Path, l
         with pytest.raises(ColocationError) as caught:
             open_directory(host, "/cg", relative)
         assert caught.value.file == f"/cg/{name}"
-        assert caught.value.message == "a symlink stands where a cgroup should be"
+        assert caught.value.message == "it is a symbolic link instead of a cgroup, and is not followed"
     assert open_files() == before
 
 
-def test_a_walk_ends_up_where_each_path_leads(host: Host, tmp_path: Path) -> None:
+def test_a_walk_opens_each_path(host: Host, tmp_path: Path) -> None:
     for made in ("cg/a/c", "cg/d/b"):
         (tmp_path / made).mkdir(parents=True)
     (tmp_path / "cg/a/l").symlink_to("b")
@@ -122,27 +122,27 @@ def test_a_walk_ends_up_where_each_path_leads(host: Host, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("relative", ["a/none", "none", "none/b"])
-def test_a_cgroup_that_is_not_there(host: Host, relative: str) -> None:
-    with pytest.raises(ColocationError, match="there is no such cgroup"):
+def test_a_missing_cgroup(host: Host, relative: str) -> None:
+    with pytest.raises(ColocationError, match="the cgroup does not exist"):
         open_directory(host, "/cg", relative)
 
 
-def test_a_file_is_no_cgroup(host: Host) -> None:
+def test_a_file_is_not_a_cgroup(host: Host) -> None:
     with pytest.raises(ColocationError, match=r"/cg/a/b/cpu\.weight: cannot be opened: Not a directory"):
         open_directory(host, "/cg", "a/b/cpu.weight")
-    with pytest.raises(ColocationError, match="/none: there is no such cgroup"):
+    with pytest.raises(ColocationError, match="/none: the cgroup does not exist"):
         open_directory(host, "/none", "a")
 
 
 def test_the_root_may_be_a_link(host: Host, tmp_path: Path) -> None:
     (tmp_path / "cpu").symlink_to("cg")
-    with folder(host, "a/b", "/cpu") as opened:
+    with opened_directory(host, "a/b", "/cpu") as opened:
         assert read(opened, "cpu.weight") == "100\n"
 
 
 def test_a_file_that_is_a_link_is_neither_read_nor_written(host: Host, tmp_path: Path) -> None:
     (tmp_path / "cg/a/cpu.weight").symlink_to("../../outside/b/cpu.weight")
-    with folder(host, "a") as opened:
+    with opened_directory(host, "a") as opened:
         with pytest.raises(OSError, match="symbolic links"):
             read(opened, "cpu.weight")
         with pytest.raises(OSError, match="symbolic links"):
@@ -150,28 +150,28 @@ def test_a_file_that_is_a_link_is_neither_read_nor_written(host: Host, tmp_path:
     assert (tmp_path / "outside/b/cpu.weight").read_text() == SECRET
 
 
-def test_no_file_is_made(host: Host, tmp_path: Path) -> None:
-    with folder(host, "a") as opened, pytest.raises(FileNotFoundError):
+def test_no_file_is_created(host: Host, tmp_path: Path) -> None:
+    with opened_directory(host, "a") as opened, pytest.raises(FileNotFoundError):
         write(opened, "cpu.weight", "1")
-    assert sorted(each.name for each in (tmp_path / "cg/a").iterdir()) == ["b"]
+    assert sorted(entry.name for entry in (tmp_path / "cg/a").iterdir()) == ["b"]
 
 
 @pytest.mark.parametrize("name", ["", "..", "b/cpu.weight", "/etc/passwd", "../a/b/cpu.weight"])
-def test_what_is_no_name_of_a_file(host: Host, name: str) -> None:
-    with folder(host, "a") as opened, pytest.raises(ColocationError):
+def test_texts_that_are_not_the_name_of_a_file(host: Host, name: str) -> None:
+    with opened_directory(host, "a") as opened, pytest.raises(ColocationError):
         write(opened, name, "1")
 
 
 def test_a_fifo_in_the_place_of_a_file_does_not_hang(host: Host, tmp_path: Path) -> None:
     os.mkfifo(str(tmp_path / "cg/a/cpu.weight"))
-    with folder(host, "a") as opened:
+    with opened_directory(host, "a") as opened:
         assert read(opened, "cpu.weight") == ""
         with pytest.raises(OSError, match="No such device or address"):
             write(opened, "cpu.weight", "1")
 
 
-def test_what_was_opened_stays_what_it_was(host: Host, tmp_path: Path) -> None:
-    with folder(host, "a/b") as opened:
+def test_an_opened_directory_stays_the_same(host: Host, tmp_path: Path) -> None:
+    with opened_directory(host, "a/b") as opened:
         (tmp_path / "cg/a").rename(tmp_path / "cg/old")
         (tmp_path / "cg/a").symlink_to("../outside")
         write(opened, "cpu.weight", "1")
@@ -180,7 +180,7 @@ def test_what_was_opened_stays_what_it_was(host: Host, tmp_path: Path) -> None:
 
 
 def test_a_link_that_comes_and_goes_never_leads_outside(host: Host, tmp_path: Path) -> None:
-    """Somebody swaps the folder a for a link to /outside all the time: each try ends inside or in an error."""
+    """Another process keeps replacing directory a with a link to /outside: each attempt stays inside or fails."""
     place, real, link = (str(tmp_path / name) for name in ("cg/a", "cg/real", "cg/link"))
     os.symlink("../outside", link)
     stop = threading.Event()
@@ -198,7 +198,7 @@ def test_a_link_that_comes_and_goes_never_leads_outside(host: Host, tmp_path: Pa
     try:
         while (inside < 20 or refused < 20) and inside + refused < 20000:
             try:
-                with folder(host, "a/b") as opened:
+                with opened_directory(host, "a/b") as opened:
                     assert read(opened, "cpu.weight") == "100\n"
                     inside += 1
             except ColocationError:

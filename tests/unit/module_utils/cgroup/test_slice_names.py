@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of slices, by systemd's own rules (src/basic/unit-name.c, src/basic/cgroup-util.c)."""
+"""Names of slices, by systemd's rules (src/basic/unit-name.c, src/basic/cgroup-util.c)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NAMES = st.lists(LEVEL, min_size=1, max_size=6).map("-".join).map("{}.slice".for
         # systemd's test-cgroup-util.c, slice_to_path.
         ("foobar-waldo.slice", "foobar.slice/foobar-waldo.slice"),
         ("a-b-c-d-e.slice", "a.slice/a-b.slice/a-b-c.slice/a-b-c-d.slice/a-b-c-d-e.slice"),
-        # cg_needs_escape: a folder must not look like a kernel file, nor like an escaped name.
+        # cg_needs_escape: a directory must not look like a kernel file or an escaped name.
         ("cpu.slice", "_cpu.slice"),
         ("cpu-batch.slice", "_cpu.slice/cpu-batch.slice"),
         ("memory.low.slice", "_memory.low.slice"),
@@ -49,11 +49,11 @@ NAMES = st.lists(LEVEL, min_size=1, max_size=6).map("-".join).map("{}.slice".for
         ("tasks.slice", "tasks.slice"),
     ],
 )
-def test_where_systemd_keeps_a_slice(name: str, cgroup: str) -> None:
+def test_the_path_of_a_slice(name: str, cgroup: str) -> None:
     assert path(name) == cgroup
 
 
-def test_kubelet_knows_no_escaped_folders() -> None:
+def test_kubelet_does_not_escape_directories() -> None:
     assert expand("cpu-batch.slice") == "cpu.slice/cpu-batch.slice"
     assert expand("-.slice") == ""
 
@@ -72,9 +72,9 @@ def test_the_parents_of_a_slice_end_with_the_nearest(name: str, above: tuple[str
     assert parents(name) == above
 
 
-NAMELESS = r"has a level without a name, for each dash starts a level (\x2d is a dash that starts none)"
-CHARACTERS = r", and systemd takes only letters, digits and : - _ . \ in names"
-PATH = "is a path; a slice's name has no slash, and each dash in it stands for one level"
+NAMELESS = r"has a level without a name: each dash starts a level (\x2d is a dash that does not)"
+CHARACTERS = r", but systemd accepts only letters, digits and : - _ . \ in names"
+PATH = "is a path; the name of a slice has no slash, and each dash in it starts a level"
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ PATH = "is a path; a slice's name has no slash, and each dash in it stands for o
         ("", "does not end with .slice"),
         (".slice", "has nothing before .slice"),
         ("offline", "does not end with .slice: write offline.slice"),
-        ("kubelet.service", "is another kind of unit than a slice: write kubelet.slice"),
+        ("kubelet.service", "is the name of another type of unit: write kubelet.slice"),
         ("a.Slice", "does not end with .slice: write a.Slice.slice"),
         ("/a/b.slice", PATH + ": write a-b.slice"),
         ("kubepods.slice/kubepods-burstable.slice", PATH + ": write kubepods-burstable.slice"),
         ("../x.slice", PATH + ": write x.slice"),
-        ("a@b.slice", r"is a template or an instance of one, which no slice can be: write a\x40b.slice"),
+        ("a@b.slice", r"is a template or an instance, which a slice cannot be: write a\x40b.slice"),
         ("a b*.slice", "has ' ', '*'" + CHARACTERS + r": write a\x20b\x2a.slice"),
         ("gr\u00fcn.slice", "has '\u00fc'" + CHARACTERS + r": write gr\xc3\xbcn.slice"),
         ("a\n.slice", r"has '\n'" + CHARACTERS + r": write a\x0a.slice"),
@@ -96,26 +96,26 @@ PATH = "is a path; a slice's name has no slash, and each dash in it stands for o
         ("a-.slice", NAMELESS + ": write a.slice"),
         ("a--b.slice", NAMELESS + ": write a-b.slice"),
         ("--.slice", NAMELESS),
-        ("a" * 250 + ".slice", "has 256 characters, and systemd takes 255 at most"),
+        ("a" * 250 + ".slice", "has 256 characters, but systemd accepts at most 255"),
     ],
 )
-def test_what_is_no_slice_and_what_to_write_instead(name: str, reason: str) -> None:
+def test_the_reason_for_an_invalid_name_has_a_suggestion(name: str, reason: str) -> None:
     assert name_problem(name) == reason
 
 
 @pytest.mark.parametrize("name", ["-.slice", "a" * 249 + ".slice", "..slice", r"a\b.slice", "a:b.slice", "A_9.x.slice"])
-def test_names_that_systemd_takes(name: str) -> None:
+def test_names_that_systemd_accepts(name: str) -> None:
     assert name_problem(name) == ""
 
 
-def test_a_wrong_name_has_no_place_and_the_error_says_why() -> None:
+def test_the_path_of_an_invalid_name_is_an_error() -> None:
     with pytest.raises(ColocationError) as caught:
         path("a--b.slice")
     assert str(caught.value).startswith("'a--b.slice' is not the name of a slice. It has a level without a name")
     assert str(caught.value).endswith("write a-b.slice.")
 
 
-# What systemd-escape(1) answers.
+# Output of systemd-escape(1).
 @pytest.mark.parametrize(
     ("text", "escaped"),
     [
@@ -129,19 +129,19 @@ def test_a_wrong_name_has_no_place_and_the_error_says_why() -> None:
         ("", ""),
     ],
 )
-def test_escaping_as_systemd_does(text: str, escaped: str) -> None:
+def test_a_text_is_escaped_as_systemd_does(text: str, escaped: str) -> None:
     assert escape(text) == escaped
 
 
 def unescaped(name: str) -> str:
     """systemd-escape --unescape, src/basic/unit-name.c unit_name_unescape."""
     slashes = name.replace("-", "/").encode("ascii")
-    plain = re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes([int(found.group(1), 16)]), slashes)
+    plain = re.sub(rb"\\x([0-9a-f]{2})", lambda match: bytes([int(match.group(1), 16)]), slashes)
     return plain.decode("utf-8", "surrogateescape")
 
 
 @given(st.text(max_size=40))
-def test_escaped_text_comes_back_and_is_a_level_of_a_slice(text: str) -> None:
+def test_an_escaped_text_can_be_unescaped_and_is_a_level(text: str) -> None:
     plain = text.replace("/", "").encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
     assert unescaped(escape(plain)) == plain
     assert escape(text.replace("/", "+")).count("-") == 0
@@ -151,17 +151,19 @@ def test_escaped_text_comes_back_and_is_a_level_of_a_slice(text: str) -> None:
 
 @given(NAMES)
 def test_a_path_nests_by_prefixes_and_stays_below_the_top(name: str) -> None:
-    folders = path(name).split("/")
-    assert all(folder not in ("", ".", "..") for folder in folders)
-    stems = [re.sub(r"\.slice$", "", folder) for folder in expand(name).split("/")]
-    assert len(folders) == len(stems) == name.count("-") + 1
+    directories = path(name).split("/")
+    assert all(directory not in ("", ".", "..") for directory in directories)
+    stems = [re.sub(r"\.slice$", "", directory) for directory in expand(name).split("/")]
+    assert len(directories) == len(stems) == name.count("-") + 1
     assert all(low.startswith(high + "-") for high, low in zip(stems, stems[1:]))
     assert stems[-1] + ".slice" == name
     assert (*parents(name), name) == tuple(expand(name).split("/"))
-    assert [folder.lstrip("_") for folder in folders] == [each.lstrip("_") for each in (*parents(name), name)]
+    assert [directory.lstrip("_") for directory in directories] == [
+        level.lstrip("_") for level in (*parents(name), name)
+    ]
 
 
 @given(st.text(max_size=30).map("{}.slice".format))
-def test_a_name_that_is_proposed_is_taken(name: str) -> None:
-    said = re.search(r": write (.*)$", name_problem(name), re.DOTALL)
-    assert said is None or name_problem(said.group(1)) == ""
+def test_a_suggested_name_is_valid(name: str) -> None:
+    suggestion = re.search(r": write (.*)$", name_problem(name), re.DOTALL)
+    assert suggestion is None or name_problem(suggestion.group(1)) == ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pod's UID by its name, as the runtime's sandboxes have it."""
+"""The UID of a pod by its name, from the runtime's sandboxes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def test_the_running_sandbox_counts(memory: Path) -> None:
         Sandbox("stopped", "job", "shop", ready=False),
     ]
     with serving(memory / SOCKET, Runtime(sandboxes=sandboxes).converse):
-        found = [pod_uid_of(Host(str(memory)), pod) for pod in ("shop/web", "test/web", "shop/job", "shop/nothing")]
-    assert found == ["uid-new", "uid-other", None, None]
+        uids = [pod_uid_of(Host(str(memory)), pod) for pod in ("shop/web", "test/web", "shop/job", "shop/nothing")]
+    assert uids == ["uid-new", "uid-other", None, None]
 
 
-def test_a_runtime_that_does_not_answer_is_an_error(memory: Path) -> None:
+def test_a_runtime_that_does_not_reply_is_an_error(memory: Path) -> None:
     with pytest.raises(CriUnavailable):
         pod_uid_of(Host(str(memory)), "shop/web")

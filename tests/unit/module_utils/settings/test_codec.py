@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values in kernel files and systemd properties, and how both round them."""
+"""Values in kernel files and systemd properties, with the rounding of both."""
 
 from __future__ import annotations
 
@@ -94,10 +94,10 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("name", "value", "mode", "current", "written"), WRITTEN)
-def test_a_value_is_written(name: str, value: Any, mode: str, current: Texts, written: Texts) -> None:
-    found = render_texts(knob(name), value, mode, current)
-    assert found == written
-    assert list(found) == list(written)
+def test_a_value_is_rendered(name: str, value: Any, mode: str, current: Texts, written: Texts) -> None:
+    result = render_texts(knob(name), value, mode, current)
+    assert result == written
+    assert list(result) == list(written)
 
 
 READ = [
@@ -153,10 +153,10 @@ READ = [
 
 
 @pytest.mark.parametrize(("name", "mode", "current", "value"), READ)
-def test_a_file_is_understood(name: str, mode: str, current: Texts, value: Any) -> None:
-    found = parse_texts(knob(name), mode, current)
-    assert found == value
-    assert type(found) is type(value)
+def test_a_file_is_parsed(name: str, mode: str, current: Texts, value: Any) -> None:
+    result = parse_texts(knob(name), mode, current)
+    assert result == value
+    assert type(result) is type(value)
 
 
 @pytest.mark.parametrize(
@@ -164,30 +164,30 @@ def test_a_file_is_understood(name: str, mode: str, current: Texts, value: Any) 
     [
         ("cpu_idle", "v2", {}, "cpu_idle: cpu.idle of the cgroup was not read"),
         ("io_weight", "v2", {}, "io_weight: the cgroup has none of io.weight, io.bfq.weight"),
-        ("cpuset_partition", "v1", {}, "cpuset_partition: the kernel has no such setting on cgroup v1"),
+        ("cpuset_partition", "v1", {}, "cpuset_partition: the kernel does not have this setting on cgroup v1"),
         ("cpu_quota", "v1", {"cpu.cfs_quota_us": "5"}, "cpu.cfs_period_us of the cgroup was not read"),
-        ("memory_max", "v2", {"memory.max": "lots\n"}, "memory_max: not what the kernel writes: memory.max 'lots'"),
-        ("cpu_quota", "v2", {"cpu.max": "\n"}, "cpu_quota: not what the kernel writes: cpu.max ''"),
+        ("memory_max", "v2", {"memory.max": "lots\n"}, "memory_max: the kernel does not write this: memory.max 'lots'"),
+        ("cpu_quota", "v2", {"cpu.max": "\n"}, "cpu_quota: the kernel does not write this: cpu.max ''"),
     ],
 )
-def test_what_cannot_be_read_is_named(name: str, mode: str, current: Texts, what: str) -> None:
+def test_an_error_names_a_value_that_cannot_be_parsed(name: str, mode: str, current: Texts, what: str) -> None:
     with pytest.raises(ColocationError) as caught:
         parse_texts(knob(name), mode, current)
     assert what in caught.value.message
 
 
-def test_nothing_is_written_past_a_file_that_was_not_read() -> None:
-    """A period alone would take the quota away: cpu.max holds both."""
+def test_nothing_is_rendered_without_a_file_that_is_needed() -> None:
+    """A period alone would remove the quota: cpu.max holds both."""
     with pytest.raises(ColocationError, match=r"cpu\.max of the cgroup was not read"):
         render_texts(knob("cpu_period"), 50000, "v2", {})
 
 
-def test_nothing_is_computed_from_what_is_not_understood() -> None:
-    with pytest.raises(ColocationError, match=r"cpu_period: not what the kernel writes: cpu\.max '5'"):
+def test_nothing_is_computed_from_an_invalid_value() -> None:
+    with pytest.raises(ColocationError, match=r"cpu_period: the kernel does not write this: cpu\.max '5'"):
         render_texts(knob("cpu_period"), 50000, "v2", {"cpu.max": "5\n"})
 
 
-def test_swap_alone_has_no_limit_on_v1() -> None:
+def test_a_swap_limit_on_v1_needs_a_memory_limit() -> None:
     unlimited = {"memory.memsw.limit_in_bytes": "-1", "memory.limit_in_bytes": "9223372036854771712"}
     with pytest.raises(ColocationError, match="Set memory_max as well"):
         render_texts(knob("memory_swap_max"), 4096, "v1", unlimited)
@@ -225,12 +225,12 @@ PROPERTIES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "wanted"), PROPERTIES)
-def test_systemd_is_asked(name: str, value: Any, wanted: Any) -> None:
-    assert to_properties(knob(name), value) == wanted
+@pytest.mark.parametrize(("name", "value", "properties"), PROPERTIES)
+def test_properties_of_a_value(name: str, value: Any, properties: Any) -> None:
+    assert to_properties(knob(name), value) == properties
 
 
-TOLD = [
+REPORTED = [
     ("cpu_weight", {"CPUWeight": INFINITY}, None),
     ("cpu_weight", {"CPUWeight": 39}, 39),
     ("cpu_idle", {"CPUWeight": 0}, True),
@@ -254,18 +254,18 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize(("name", "values", "value"), TOLD)
-def test_what_systemd_tells_is_understood(name: str, values: dict[str, Any], value: Any) -> None:
+@pytest.mark.parametrize(("name", "values", "value"), REPORTED)
+def test_a_property_of_systemd_is_parsed(name: str, values: dict[str, Any], value: Any) -> None:
     assert from_properties(knob(name), values) == value
 
 
-def test_what_systemd_does_not_tell_is_named() -> None:
-    with pytest.raises(ColocationError, match="cpu_weight: systemd does not tell CPUWeight"):
+def test_an_error_names_a_missing_property_of_systemd() -> None:
+    with pytest.raises(ColocationError, match="cpu_weight: systemd does not report CPUWeight"):
         from_properties(knob("cpu_weight"), {})
 
 
-def test_there_are_knobs_that_systemd_does_not_hold() -> None:
-    with pytest.raises(ColocationError, match="cpu_burst: systemd has no property for it"):
+def test_an_error_names_a_knob_without_a_property() -> None:
+    with pytest.raises(ColocationError, match="cpu_burst: systemd has no property for this setting"):
         to_properties(knob("cpu_burst"), 0)
 
 
@@ -274,7 +274,7 @@ SETTLED = [
     ("cpu_quota", 123456, "v2", Backend.FILE, {"cpu.max": "max 100000"}, 123450),  # 12345 of 100000
     ("cpu_quota", 123456, "v2", Backend.DBUS, {}, 130000),
     ("cpu_quota", 130000, "v2", Backend.DBUS, {}, 130000),
-    ("cpu_quota", 130000, "v2", Backend.FILE, {"cpu.max": "max 3000"}, 333334),  # the least there is, 1000 of 3000
+    ("cpu_quota", 130000, "v2", Backend.FILE, {"cpu.max": "max 3000"}, 333334),  # the minimum, 1000 of 3000
     ("cpu_quota", None, "v2", Backend.DBUS, {}, None),
     ("memory_max", 12345, "v2", Backend.FILE, {}, 12288),
     ("memory_max", 12345, "v2", Backend.DBUS, {}, 12345),
@@ -294,7 +294,7 @@ def test_a_value_is_rounded_as_the_kernel_or_systemd_rounds_it(
     assert rounded_value(knob(name), value, mode, backend, current) == rounded
 
 
-def test_pages_are_those_of_the_node() -> None:
+def test_the_page_size_of_the_node_is_used() -> None:
     assert rounded_value(knob("memory_high"), 100000, "v2", Backend.FILE, {}, page=65536) == 65536
 
 

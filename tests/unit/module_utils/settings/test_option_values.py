@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What people write, in their units."""
+"""Values as users write them, with their units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.settings.regist
 
 NODE = Capacity(cpus=8, memory=32 * 2**30, devices={"/dev/sda": "8:0"})
 
-TAKEN = [
+ACCEPTED = [
     ("cpu_weight", 200, 200),
     ("cpu_weight", "200", 200),
     ("cpu_weight", 200.0, 200),
@@ -76,14 +76,14 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("name", "written", "value"), TAKEN)
-def test_a_value_is_understood(name: str, written: Any, value: Any) -> None:
-    found = parse_value(knob(name), written, NODE)
-    assert found == value
-    assert type(found) is type(value)
+@pytest.mark.parametrize(("name", "written", "value"), ACCEPTED)
+def test_a_value_is_parsed(name: str, written: Any, value: Any) -> None:
+    result = parse_value(knob(name), written, NODE)
+    assert result == value
+    assert type(result) is type(value)
 
 
-def test_microseconds_are_a_part_of_the_period_in_force() -> None:
+def test_microseconds_are_a_part_of_the_current_period() -> None:
     assert parse_value(knob("cpu_quota"), "25000us", NODE, period=50000) == 500000
 
 
@@ -93,53 +93,53 @@ def test_a_percentage_may_be_of_a_reservation() -> None:
 
 
 REFUSED = [
-    ("cpu_weight", 0, "0 is out of range", "a weight from 1 to 10000"),
-    ("cpu_weight", 10001, "10001 is out of range", "a weight from 1 to 10000"),
-    ("cpu_weight", 1.5, "'1.5' is no whole number", "a weight from 1 to 10000"),
-    ("cpu_weight", True, "True is no such value", "a weight"),
-    ("cpu_weight", "max", "'max' is no whole number", "a weight"),
-    ("cpu_weight", None, "None is no such value", "a weight"),
+    ("cpu_weight", 0, "0 is out of range", "(weight) from 1 to 10000"),
+    ("cpu_weight", 10001, "10001 is out of range", "(weight) from 1 to 10000"),
+    ("cpu_weight", 1.5, "'1.5' is not a whole number", "(weight) from 1 to 10000"),
+    ("cpu_weight", True, "True is not a number or an amount", "(weight)"),
+    ("cpu_weight", "max", "'max' is not a whole number", "(weight)"),
+    ("cpu_weight", None, "None is not a number or an amount", "(weight)"),
     ("cpu_idle", 2, "2 is neither true nor false", "true or false"),
-    ("cpu_quota", "150%", "150% is more than all that there is", "2.5, 1500m or 50%"),
+    ("cpu_quota", "150%", "150% is more than 100%", "2.5, 1500m, 50%"),
     ("cpu_quota", "two", "'two' is not a Kubernetes quantity", "CPUs, at most 8192"),
     ("cpu_quota", "0.001", "less than 1000 microseconds in a period of 100000", "CPUs"),
     ("cpu_quota", 0, "less than 1000 microseconds", "CPUs"),
     ("cpu_quota", -1, "less than 1000 microseconds", "or max"),
     ("cpu_quota", 250000, "250000 is out of range", "250000us"),
-    ("cpu_quota", "-5us", "'-5us' is no time", "CPUs"),
-    ("cpu_period", 999, "999 is out of range", "microseconds, from 1000 to 1000000"),
+    ("cpu_quota", "-5us", "'-5us' is not a time", "CPUs"),
+    ("cpu_period", 999, "999 is out of range", "microseconds from 1000 to 1000000"),
     ("cpu_period", "2s", "2000000 is out of range", "microseconds"),
-    ("cpu_burst", "50%", "'50%' is no time such as 20000", "microseconds"),
+    ("cpu_burst", "50%", "'50%' is not a time such as 20000", "microseconds"),
     ("cpuset_cpus", "3-1", "3-1 runs backwards", "numbers of CPUs"),
-    ("cpuset_cpus", None, "None is no list", "numbers of CPUs"),
+    ("cpuset_cpus", None, "None is not a list", "numbers of CPUs"),
     ("cpuset_mems", "one", "'one' is not a CPU list", "numbers of memory nodes"),
     ("cpuset_partition", "exclusive", "'exclusive' is unknown", "one of member, root, isolated"),
     ("memory_high", "4GB", "'4GB' is not a Kubernetes quantity", "4Gi"),
     ("memory_high", "100m", "'100m' is not a whole number of bytes", "bytes"),
     ("memory_high", 4095, "4095 is out of range", "from 4096"),
     ("memory_max", -1, "-1 is out of range", "or max"),
-    ("memory_max", "101%", "more than all", "bytes"),
-    ("pids_max", 0, "0 is out of range", "a tasks from 1 to 4194304, or max"),
-    ("cpu_qos_level", 3, "3 is out of range", "a level from -2 to 2"),
-    ("io_max", {"/dev/sdb": {"rbps": 1}}, "/dev/sdb is no block device of this node", "/dev/sda or 8:0"),
-    ("io_max", {"8:0": {"bps": 1}}, "8:0: {'bps': 1} are no limits", "rbps, wbps"),
-    ("io_max", {"8:0": {"rbps": 0}}, "8:0: rbps of 0 is out of range", "1 or more"),
-    ("io_max", {"8:0": 5}, "8:0: 5 are no limits", "rbps"),
-    ("io_max", "8:0 rbps=1", "is no mapping of devices", "for each device"),
+    ("memory_max", "101%", "more than 100%", "bytes"),
+    ("pids_max", 0, "0 is out of range", "(tasks) from 1 to 4194304, or max"),
+    ("cpu_qos_level", 3, "3 is out of range", "(level) from -2 to 2"),
+    ("io_max", {"/dev/sdb": {"rbps": 1}}, "/dev/sdb is not a block device of this node", "/dev/sda or 8:0"),
+    ("io_max", {"8:0": {"bps": 1}}, "8:0: {'bps': 1} is not a mapping of limits", "rbps, wbps"),
+    ("io_max", {"8:0": {"rbps": 0}}, "8:0: rbps of 0 is out of range", "each at least 1"),
+    ("io_max", {"8:0": 5}, "8:0: 5 is not a mapping of limits", "rbps"),
+    ("io_max", "8:0 rbps=1", "is not a mapping of devices", "a mapping of devices"),
 ]
 
 
-@pytest.mark.parametrize(("name", "written", "what", "wanted"), REFUSED)
-def test_an_error_names_the_knob_the_value_and_what_it_takes(name: str, written: Any, what: str, wanted: str) -> None:
+@pytest.mark.parametrize(("name", "written", "what", "remedy"), REFUSED)
+def test_an_error_names_the_knob_the_value_and_the_range(name: str, written: Any, what: str, remedy: str) -> None:
     with pytest.raises(ColocationError) as caught:
         parse_value(knob(name), written, NODE)
     assert caught.value.message.startswith(name + ": ")
     assert what in caught.value.message
-    assert wanted in caught.value.remedy
+    assert remedy in caught.value.remedy
 
 
 @given(written=st.one_of(st.text(max_size=12), st.integers(), st.floats(), st.none(), st.lists(st.text(max_size=3))))
-def test_any_text_is_a_value_or_refused_with_the_values_that_are_allowed(written: Any) -> None:
+def test_any_text_is_parsed_or_refused_with_the_allowed_values(written: Any) -> None:
     for name in ("cpu_weight", "cpu_quota", "cpu_burst", "memory_max", "cpuset_cpus", "io_max", "cpu_idle"):
         try:
             parse_value(knob(name), written, NODE)
@@ -150,6 +150,6 @@ def test_any_text_is_a_value_or_refused_with_the_values_that_are_allowed(written
         assert describe_values(knob(name)) in remedy
 
 
-def test_paths_of_devices_are_told() -> None:
+def test_device_paths() -> None:
     assert device_paths({"/dev/sda": {}, "8:16": {}}) == ("/dev/sda",)
     assert device_paths("nonsense") == ()

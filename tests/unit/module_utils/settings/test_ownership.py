@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet writes itself, as its source has it."""
+"""The knobs that kubelet writes itself, according to its source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AT_ROOT = {"root", "guaranteed"}
 IN_KUBEPODS = ABOVE_PODS | {"pod", "container"}
 
 
-def said(
+def reason(
     name: str,
     place: str,
     driver: Driver = Driver.SYSTEMD,
@@ -41,7 +41,7 @@ def said(
 
 
 def refused(name: str, **other: Any) -> set[str]:
-    return {place for place in PLACES if said(name, place, **other)}
+    return {place for place in PLACES if reason(name, place, **other)}
 
 
 @pytest.mark.parametrize("driver", list(Driver))
@@ -70,8 +70,8 @@ def test_where_kubelet_writes(driver: Driver, name: str, places: set[str]) -> No
         - {"hugetlb_<size>_max"}
     ),
 )
-def test_the_rest_is_never_kubelets(name: str) -> None:
-    """cpu.max, memory.high, bursts and io of the QoS classes among it: no version writes them."""
+def test_kubelet_never_writes_the_other_knobs(name: str) -> None:
+    """For example cpu.max, memory.high, bursts and io of the QoS classes: no version writes them."""
     for version in (OLD, NEW, None):
         assert refused(name, version=version, memory_qos=True) == set()
 
@@ -107,43 +107,45 @@ def test_memory_protection_is_refused_by_version_and_gate_where_kubelet_writes_i
     [
         ("cpu_weight", "root", {}, ["kubelet", "at its start", "kubeReserved"]),
         ("cpu_weight", "burstable", {}, ["every minute", "requests of all burstable pods", "single pods"]),
-        ("cpu_weight", "besteffort", {}, ["every minute", "the least there is", "single pods"]),
+        ("cpu_weight", "besteffort", {}, ["every minute", "the minimum", "single pods"]),
         ("cpu_idle", "besteffort", {"driver": Driver.CGROUPFS}, ["would not start again", "#136025", "single pods"]),
-        ("cpu_idle", "besteffort", {}, ["would not start again", "systemd takes idle back", "single pods"]),
+        ("cpu_idle", "besteffort", {}, ["would not start again", "systemd resets idle", "single pods"]),
         ("memory_max", "root", {}, ["the memory limit", "at its start", "systemReserved"]),
         ("pids_max", "root", {}, ["the limit of tasks", "at its start"]),
         ("hugetlb_1GB_max", "burstable", {}, ["huge pages", "every minute", "single pods"]),
-        ("cpuset_cpus", "root", {}, ["all CPUs at its start", "reservedSystemCPUs"]),
+        ("cpuset_cpus", "root", {}, ["all CPUs", "at its start", "reservedSystemCPUs"]),
         ("cpuset_cpus", "pod", {"static_cpu": True}, ["static CPU manager", "every 10 seconds", "cpu_quota"]),
-        ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the gate"]),
+        ("memory_low", "burstable", {"memory_qos": True}, ["MemoryQoS", "every minute", "Turn the feature gate"]),
         (
             "memory_low",
             "burstable",
             {"version": NEW},
-            ["at its start", "every minute", "TieredReservation", "of your own"],
+            ["at its start", "every minute", "TieredReservation", "your own slice"],
         ),
         ("memory_low", "root", {"version": NEW, "memory_qos": True}, ["at its start", "TieredReservation"]),
         ("memory_low", "burstable", {"version": NEW, "memory_qos": False}, ["at its start", "TieredReservation"]),
-        ("memory_low", "burstable", {"version": None}, ["neither kubelet's version nor its gate", "of your own"]),
+        ("memory_low", "burstable", {"version": None}, ["neither its version nor its feature gate", "your own slice"]),
     ],
 )
-def test_a_reason_says_who_when_and_what_else(name: str, place: str, other: Any, words: list[str]) -> None:
-    found = said(name, place, **other)
-    assert [word for word in words if word not in found] == []
+def test_a_reason_names_the_program_the_time_and_an_alternative(
+    name: str, place: str, other: Any, words: list[str]
+) -> None:
+    message = reason(name, place, **other)
+    assert [word for word in words if word not in message] == []
 
 
-def test_switching_the_gate_off_is_no_way_out_from_137_on() -> None:
-    """There it takes protection away at its start whether the gate is on, by default, or off."""
-    assert "Turn the gate" not in said("memory_low", "burstable", version=NEW)
-    assert "Turn the gate" in said("memory_low", "burstable", version=OLD, memory_qos=True)
+def test_the_gate_is_not_an_alternative_from_137_on() -> None:
+    """From that version on kubelet resets protection at its start, whether the gate is on (the default) or off."""
+    assert "Turn the feature gate" not in reason("memory_low", "burstable", version=NEW)
+    assert "Turn the feature gate" in reason("memory_low", "burstable", version=OLD, memory_qos=True)
 
 
-def test_idle_under_cgroupfs_has_nobody_to_take_it_back() -> None:
-    assert "systemd" not in said("cpu_idle", "besteffort", driver=Driver.CGROUPFS)
+def test_systemd_does_not_reset_idle_with_cgroupfs() -> None:
+    assert "systemd" not in reason("cpu_idle", "besteffort", driver=Driver.CGROUPFS)
 
 
-def test_plain_texts_do_as_well() -> None:
-    found = refusal(
+def test_texts_are_accepted_in_place_of_enums() -> None:
+    message = refusal(
         knob("memory_low"), CgroupLevel.QOS_CLASS, "besteffort", "systemd", NEW, static_cpu=False, memory_qos=None
     )
-    assert found == ""
+    assert message == ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record applied again: what is awaited, what is given up, and how the installed engine is asked for it."""
+"""The record is applied again: which cgroups it waits for and gives up, and the command of the installed engine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 class MakesCgroups(FakeClock):
-    """kubelet, which comes up while somebody waits."""
+    """kubelet, which creates the cgroup while the run waits."""
 
     def __init__(self, tree: Tree, cgroup: str) -> None:
         super().__init__()
@@ -45,28 +45,28 @@ class MakesCgroups(FakeClock):
             self._tree.make(self._cgroup)
 
 
-def test_it_waits_for_a_cgroup_that_kubelet_has_yet_to_make(v2: Tree, lines: list[str]) -> None:
+def test_it_waits_until_kubelet_creates_a_cgroup(v2: Tree, lines: list[str]) -> None:
     v2.run(pod={"uid": UIDS["besteffort"]}, settings={"pids_max": 10, "cpu_quota": 1})
     shutil.rmtree(str(v2.top / POD))
     clock = MakesCgroups(v2, POD)
     assert reapply.reapply(v2.node(), clock, lines.append) == 0
     assert v2.read(POD, "pids.max") == "10"
     assert clock.now < 1040
-    anew = "set again (the cgroup was made anew, or another program wrote the file)"
+    suffix = "set again (the cgroup was re-created, or another program wrote the file)"
     assert sorted(lines) == [
-        f"{POD} cpu_quota: drifted from 1 to max, {anew}",
-        f"{POD} pids_max: drifted from 10 to max, {anew}",
+        f"{POD} cpu_quota: drifted from 1 to max, {suffix}",
+        f"{POD} pids_max: drifted from 10 to max, {suffix}",
     ]
 
 
-def test_a_pod_that_does_not_come_back_is_forgotten_once_others_are_there(v2: Tree, lines: list[str]) -> None:
+def test_settings_of_a_missing_pod_are_deleted_once_other_pods_exist(v2: Tree, lines: list[str]) -> None:
     v2.run(pod={"uid": UIDS["besteffort"]}, settings={"pids_max": 10})
     v2.run(slice="system.slice", settings={"pids_max": 1000})
     shutil.rmtree(str(v2.top / POD))
     clock = FakeClock()
     assert reapply.reapply(v2.node(), clock, lines.append) == 0
     assert clock.now >= 1000 + reapply.CGROUP_TIMEOUT
-    assert lines == [f"{POD}: the pod is gone, forgotten"]
+    assert lines == [f"{POD}: the pod no longer exists, its settings are deleted from the record"]
     lines.clear()
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
     assert lines == []
@@ -75,7 +75,7 @@ def test_a_pod_that_does_not_come_back_is_forgotten_once_others_are_there(v2: Tr
 
 @pytest.mark.parametrize("inner", ["", "/cri-containerd-" + "ab" * 32 + ".scope"])
 def test_other_pods_are_found_below_a_root(v2: Tree, lines: list[str], inner: str) -> None:
-    """A pod of another class, and so on another level, shows that kubelet is at work."""
+    """A pod of another class, which is on another level, shows that kubelet works."""
     tree = KubeletTree(Driver.SYSTEMD, "/a/b")
     pod = tree.pod(QosClass.GUARANTEED, UIDS["guaranteed"])
     v2.make(pod)
@@ -85,32 +85,35 @@ def test_other_pods_are_found_below_a_root(v2: Tree, lines: list[str], inner: st
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
     v2.make(tree.pod(QosClass.BURSTABLE, UIDS["burstable"]))
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
-    assert lines == [f"{pod}{inner}: there is no such cgroup", f"{pod}{inner}: the pod is gone, forgotten"]
+    assert lines == [
+        f"{pod}{inner}: the cgroup does not exist",
+        f"{pod}{inner}: the pod no longer exists, its settings are deleted from the record",
+    ]
 
 
-def test_a_cgroup_that_is_not_a_pods_is_kept(v2: Tree, lines: list[str]) -> None:
-    """However much its name looks like one."""
-    own = "own.slice/own-podfeed.slice"
-    v2.make(own)
+def test_settings_of_a_cgroup_that_is_not_a_pods_stay(v2: Tree, lines: list[str]) -> None:
+    """Even if its name looks like the name of a pod."""
+    cgroup = "own.slice/own-podfeed.slice"
+    v2.make(cgroup)
     v2.make("own.slice/own-poda.slice")
     v2.run(slice="own-podfeed.slice", settings={"pids_max": 10})
-    shutil.rmtree(str(v2.top / own))
+    shutil.rmtree(str(v2.top / cgroup))
     for _run in range(2):
         assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
-    assert lines == [f"{own}: there is no such cgroup"] * 2
+    assert lines == [f"{cgroup}: the cgroup does not exist"] * 2
 
 
-def test_a_pod_is_kept_while_no_pod_is_there_at_all(v2: Tree, lines: list[str]) -> None:
+def test_settings_of_a_pod_stay_while_no_pod_exists(v2: Tree, lines: list[str]) -> None:
     v2.run(pod={"uid": UIDS["besteffort"]}, settings={"pids_max": 10})
     shutil.rmtree(str(v2.top / "kubepods.slice"))
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
-    assert lines == [f"{POD}: there is no such cgroup"]
+    assert lines == [f"{POD}: the cgroup does not exist"]
     v2.make(POD)
     assert reapply.reapply(v2.node(), FakeClock(), lines.append) == 0
     assert v2.read(POD, "pids.max") == "10"
 
 
-def test_one_cgroup_that_fails_does_not_keep_the_others(v2: Tree, lines: list[str]) -> None:
+def test_other_cgroups_are_applied_after_a_failure(v2: Tree, lines: list[str]) -> None:
     v2.run(slice="system.slice", settings={"cpu_quota": 1, "cpu_burst": 1000})
     v2.run(qos_class="besteffort", settings={"pids_max": 10})
     v2.file("system.slice", "cpu.max.burst").unlink()
@@ -123,7 +126,7 @@ def test_one_cgroup_that_fails_does_not_keep_the_others(v2: Tree, lines: list[st
     assert len(lines) == 2
 
 
-def test_a_knob_that_the_kernel_lost_is_told(v2: Tree, lines: list[str]) -> None:
+def test_a_knob_that_the_kernel_no_longer_has_is_reported(v2: Tree, lines: list[str]) -> None:
     v2.run(slice="system.slice", settings={"pids_max": 5, "cpu_burst": 1000})
     v2.file("system.slice", "cpu.max.burst").unlink()
     v2.file("system.slice", "pids.max").write_text("max\n")
@@ -132,8 +135,8 @@ def test_a_knob_that_the_kernel_lost_is_told(v2: Tree, lines: list[str]) -> None
     assert v2.read("system.slice", "pids.max") == "5"
 
 
-def test_the_installed_engine_answers_qos(memory: Path) -> None:
-    """From its folder alone, as the unit starts it; this machine has no record, and nothing is written."""
+def test_the_installed_engine_has_the_command_qos(memory: Path) -> None:
+    """Only from its directory, as the unit starts it; this machine has no record, and nothing is written."""
     path = Host(str(memory)).path(installed_engine.install_engine(Host(str(memory))))
     code = """
 import sys

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The registry, row by row as the kernel's and systemd's documentation have it."""
+"""The registry, row by row, according to the documentation of the kernel and systemd."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def interface(name: str, mode: str) -> str:
     return "%s: %s" % (row.controller(mode), " ".join(row.files(mode))) if row.controller(mode) else ""
 
 
-def held(name: str) -> str:
-    found = knob(name).unit_property
-    if found is None:
+def unit_property(name: str) -> str:
+    row = knob(name).unit_property
+    if row is None:
         return ""
-    return "%s %s %d%s" % (" ".join(found.names), found.signature, found.since, " both" if found.on_v1 else "")
+    return "%s %s %d%s" % (" ".join(row.names), row.signature, row.since, " both" if row.on_v1 else "")
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_a_row_is_as_documented(name: str) -> None:
-    assert (interface(name, "v1"), interface(name, "v2"), held(name)) == ROWS[name]
+    assert (interface(name, "v1"), interface(name, "v2"), unit_property(name)) == ROWS[name]
 
 
-def test_there_is_no_other_row() -> None:
+def test_all_rows_are_tested() -> None:
     assert {name.replace("<size>", "2MB") for name in KNOBS} == set(ROWS)
 
 
@@ -78,7 +78,7 @@ def test_a_name_holds_the_size_of_huge_pages(name: str, granule: int) -> None:
 @pytest.mark.parametrize(
     "name", ["cpu_wieght", "CPUWeight", "hugetlb_max", "hugetlb_<size>_max", "hugetlb_2M_max", "hugetlb_0MB_max", ""]
 )
-def test_another_name_is_an_error_that_names_the_known(name: str) -> None:
+def test_an_error_for_another_name_lists_the_known_ones(name: str) -> None:
     with pytest.raises(ColocationError) as caught:
         knob(name)
     assert repr(name) in str(caught.value)
@@ -93,14 +93,14 @@ def test_one_of_several_schedulers_is_enough() -> None:
 
 
 def test_all_files_of_a_limit_are_needed() -> None:
-    """memory.memsw.* is not there without swapaccount=1."""
+    """memory.memsw.* does not exist without swapaccount=1."""
     assert knob("memory_swap_max").supported("v1", {"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"})
     assert not knob("memory_swap_max").supported("v1", {"memory.limit_in_bytes"})
     assert not knob("cpu_qos_level").supported("v2", {"cpu.qos_level"})
 
 
 @pytest.mark.parametrize(
-    ("name", "mode", "version", "held_there"),
+    ("name", "mode", "version", "in_systemd"),
     [
         ("cpu_weight", "v1", 239, True),
         ("cpu_weight", "v2", 231, False),
@@ -115,5 +115,5 @@ def test_all_files_of_a_limit_are_needed() -> None:
         ("cpu_burst", "v2", 262, False),
     ],
 )
-def test_systemd_holds_what_its_version_knows(name: str, mode: str, version: int, held_there: bool) -> None:
-    assert knob(name).in_systemd(mode, version) is held_there
+def test_systemd_writes_the_knobs_of_its_version(name: str, mode: str, version: int, in_systemd: bool) -> None:
+    assert knob(name).in_systemd(mode, version) is in_systemd

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel and systemd change beside the setting that was asked for, as nodes of both cgroup versions showed."""
+"""Side effects of the kernel and systemd on other settings, as observed on nodes of both cgroup versions."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from ansible_collections.volcano.colocation.tests.support.node.unit_manager impo
 
 POD = {"uid": UIDS["besteffort"]}
 WEIGHT = {"v1": ("cpu.shares", "2", "1024"), "v2": ("cpu.weight", "1", "100")}
-"""{version: (file, what kubelet gave the pod, what the kernel makes of it while the pod is idle and afterwards)}"""
+"""{version: (file, kubelet's weight of the pod, the kernel's weight while the pod is idle and afterwards)}"""
 SLICE = {"slice": "system.slice"}
 
 
 class Kernel:
-    """What a write of cpu.idle does to the weight: kernel/sched/fair.c sched_group_set_idle."""
+    """The effect of a write of cpu.idle on the weight: kernel/sched/fair.c sched_group_set_idle."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -53,7 +53,7 @@ def _kernel(tree: Tree) -> Kernel:
     return Kernel(tree)
 
 
-def test_the_weight_that_idle_takes_away_comes_back_with_absent(tree: Tree, kernel: Kernel) -> None:
+def test_absent_restores_the_weight_that_idle_reset(tree: Tree, kernel: Kernel) -> None:
     tree.run(pod=POD, settings={"cpu_idle": True})
     kernel.forget_weight()
     assert not tree.run(pod=POD, settings={"cpu_idle": True})["changed"]
@@ -62,7 +62,7 @@ def test_the_weight_that_idle_takes_away_comes_back_with_absent(tree: Tree, kern
     assert not tree.run(pod=POD, state="absent")["changed"]
 
 
-def test_the_weight_comes_back_when_idle_is_turned_off(tree: Tree, kernel: Kernel) -> None:
+def test_turning_idle_off_restores_the_weight(tree: Tree, kernel: Kernel) -> None:
     tree.run(pod=POD, settings={"cpu_idle": True})
     kernel.forget_weight()
     tree.run(pod=POD, settings={"cpu_idle": False})
@@ -70,7 +70,7 @@ def test_the_weight_comes_back_when_idle_is_turned_off(tree: Tree, kernel: Kerne
     assert not tree.run(pod=POD, settings={"cpu_idle": False})["changed"]
 
 
-def test_the_weight_comes_back_when_a_later_write_fails(
+def test_the_weight_is_restored_when_a_later_write_fails(
     tree: Tree, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of two pods, the second one's file cannot be written when the first one is idle already.
@@ -90,8 +90,8 @@ def test_the_weight_comes_back_when_a_later_write_fails(
     assert (tree.read(kernel.cgroup, "cpu.idle"), kernel.weight()) == ("0", kernel.own)
 
 
-def test_a_record_without_the_weight_can_still_be_put_back(tree: Tree, kernel: Kernel) -> None:
-    """As versions before 0.2.0 wrote it."""
+def test_a_record_without_the_weight_can_be_restored(tree: Tree, kernel: Kernel) -> None:
+    """Versions before 0.2.0 wrote such a record."""
     tree.run(pod=POD, settings={"cpu_idle": True})
     entries = record.load(tree.host)
     for entry in entries.values():
@@ -109,13 +109,13 @@ def _node(memory: Path) -> SystemdTree:
 
 
 @pytest.mark.parametrize("pids", ["100", "max"])
-def test_oom_group_outlives_what_systemd_is_asked_for_beside_it(node: SystemdTree, pids: str) -> None:
-    """systemd writes 0 into the file whenever it writes the unit: whether the other setting narrows or widens."""
+def test_oom_group_stays_when_a_property_is_set_with_it(node: SystemdTree, pids: str) -> None:
+    """systemd writes 0 to the file whenever it writes the unit, whether the other setting narrows or widens."""
     node.file("system.slice", "pids.max").write_text(pids + "\n")
-    wanted = {"memory_oom_group": True, "pids_max": 1000}
-    node.run(settings=wanted, **SLICE)
+    settings = {"memory_oom_group": True, "pids_max": 1000}
+    node.run(settings=settings, **SLICE)
     assert (node.read("system.slice", "memory.oom.group"), node.read("system.slice", "pids.max")) == ("1", "1000")
-    assert not node.run(settings=wanted, **SLICE)["changed"]
+    assert not node.run(settings=settings, **SLICE)["changed"]
 
 
 def test_oom_group_is_written_again_when_only_the_other_setting_changes(node: SystemdTree) -> None:
@@ -124,10 +124,10 @@ def test_oom_group_is_written_again_when_only_the_other_setting_changes(node: Sy
     assert node.read("system.slice", "memory.oom.group") == "1"
 
 
-def planned(mode: str, wanted: dict[str, Any], texts: dict[str, str], unit: dict[str, Any]) -> dict[str, Step]:
+def planned(mode: str, settings: dict[str, Any], texts: dict[str, str], unit: dict[str, Any]) -> dict[str, Step]:
     target = Target("system.slice", CgroupLevel.OTHER, None, None, "system.slice")
-    found = plan_steps(wanted, (), State(target, mode, texts, unit, 252), AppliedSettings({}, "boot"))
-    return {step.knob.name: step for step in found}
+    steps = plan_steps(settings, (), State(target, mode, texts, unit, 252), AppliedSettings({}, "boot"))
+    return {step.knob.name: step for step in steps}
 
 
 PERIODS = [
@@ -142,7 +142,7 @@ PERIOD = {"CPUQuotaPeriodUSec": INFINITY, "CPUQuotaPerSecUSec": INFINITY}
 
 
 @pytest.mark.parametrize(("mode", "texts"), PERIODS)
-def test_without_a_quota_systemd_leaves_the_period_of_the_kernel(mode: str, texts: dict[str, str]) -> None:
+def test_without_a_quota_systemd_does_not_change_the_period(mode: str, texts: dict[str, str]) -> None:
     """src/core/cgroup.c cgroup_cpu_adjust_period_and_log."""
     alone = planned(mode, {"cpu_period": 50000}, texts, PERIOD)["cpu_period"]
     assert (alone.expected, alone.changed) == (100000, True)
@@ -152,22 +152,22 @@ def test_without_a_quota_systemd_leaves_the_period_of_the_kernel(mode: str, text
     assert (both.expected, both.changed) == (50000, True)
 
 
-def test_a_period_whose_quota_goes_at_the_same_time_goes_with_it() -> None:
-    held = {"CPUQuotaPeriodUSec": INFINITY, "CPUQuotaPerSecUSec": 500000}
+def test_a_period_whose_quota_is_restored_has_the_default() -> None:
+    unit = {"CPUQuotaPeriodUSec": INFINITY, "CPUQuotaPerSecUSec": 500000}
     texts = {"cpu.max": "50000 100000"}
     target = Target("system.slice", CgroupLevel.OTHER, None, None, "system.slice")
-    state, entry = State(target, "v2", texts, held, 252), ENTRY
-    found = plan_steps({"cpu_period": 20000}, ("cpu_quota",), state, AppliedSettings({"cpu_quota": entry}, "boot"))
-    assert {step.knob.name: step.expected for step in found} == {"cpu_period": 100000, "cpu_quota": None}
+    state, entry = State(target, "v2", texts, unit, 252), ENTRY
+    steps = plan_steps({"cpu_period": 20000}, ("cpu_quota",), state, AppliedSettings({"cpu_quota": entry}, "boot"))
+    assert {step.knob.name: step.expected for step in steps} == {"cpu_period": 100000, "cpu_quota": None}
 
 
-def test_with_a_quota_of_its_own_the_unit_gets_the_period() -> None:
-    held = {"CPUQuotaPeriodUSec": INFINITY, "CPUQuotaPerSecUSec": 500000}
-    assert planned("v2", {"cpu_period": 20000}, {"cpu.max": "50000 100000"}, held)["cpu_period"].expected == 20000
+def test_with_a_quota_the_unit_gets_the_period() -> None:
+    unit = {"CPUQuotaPeriodUSec": INFINITY, "CPUQuotaPerSecUSec": 500000}
+    assert planned("v2", {"cpu_period": 20000}, {"cpu.max": "50000 100000"}, unit)["cpu_period"].expected == 20000
 
 
 @pytest.mark.parametrize(("weight", "bfq"), [(100, "136"), (50, "113"), (20, "100"), (300, "181")])
-def test_on_v1_systemd_gives_bfq_the_weight_of_blkio(weight: int, bfq: str) -> None:
+def test_on_v1_systemd_scales_the_weight_of_blkio_for_bfq(weight: int, bfq: str) -> None:
     """src/core/cgroup.c set_blkio_weight: five times the weight, 1000 at most, on the scale of BFQ."""
     before = planned("v1", {"io_weight": weight}, {"blkio.bfq.weight": "1"}, {"IOWeight": INFINITY})["io_weight"]
     after = State(before.target, "v1", {"blkio.bfq.weight": bfq}, {"IOWeight": weight}, 252)
@@ -175,7 +175,7 @@ def test_on_v1_systemd_gives_bfq_the_weight_of_blkio(weight: int, bfq: str) -> N
     assert after.value(KNOBS["io_weight"]) == before.expected
 
 
-def test_a_file_that_gets_no_limit_is_not_written(memory: Path) -> None:
+def test_a_file_without_a_limit_is_not_written(memory: Path) -> None:
     """The kernel refuses an empty line: block/blk-throttle.c tg_set_conf, EINVAL."""
     tree = Tree(memory, "v1", "cgroupfs")
     for kind in ("read_bps", "write_bps", "read_iops", "write_iops"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scales of weights against tables of their authors."""
+"""The scales of weights, compared with tables of their authors."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_shares_have_bounds() -> None:
 
 
 @pytest.mark.parametrize(("weight", "shares"), [(1, 2), (2, 28), (39, 998), (100, 2597), (10000, 262144)])
-def test_kubelet_reads_its_weight_back(weight: int, shares: int) -> None:
+def test_shares_of_kubelets_weight(weight: int, shares: int) -> None:
     """By hand: (weight - 1) * 262142 / 9999 + 2."""
     assert shares_of_kubelet_weight(weight) == shares
 
@@ -64,28 +64,28 @@ def test_kubelet_reads_its_weight_back(weight: int, shares: int) -> None:
 @pytest.mark.parametrize(
     ("weight", "shares"), [(1, 10), (10, 102), (50, 512), (100, 1024), (200, 2048), (10000, 102400)]
 )
-def test_systemd_writes_shares_for_a_weight(weight: int, shares: int) -> None:
+def test_systemd_converts_a_weight_to_shares(weight: int, shares: int) -> None:
     assert shares_of_weight(weight) == shares
     assert weight_of_shares(shares) == weight
 
 
 @pytest.mark.parametrize(("shares", "weight"), [(2, 1), (100, 10), (998, 98), (262144, 25600)])
-def test_shares_of_no_whole_weight_are_the_next(shares: int, weight: int) -> None:
+def test_shares_without_a_whole_weight_are_rounded_up(shares: int, weight: int) -> None:
     assert weight_of_shares(shares) == weight
 
 
 @pytest.mark.parametrize(("weight", "bfq"), [(1, 1), (100, 100), (101, 100), (111, 101), (1000, 181), (10000, 1000)])
-def test_bfq_has_a_tenth_of_the_range(weight: int, bfq: int) -> None:
+def test_bfq_weights_are_scaled(weight: int, bfq: int) -> None:
     assert bfq_of_io_weight(weight) == bfq
 
 
 @pytest.mark.parametrize(("weight", "blkio"), [(1, 10), (2, 10), (3, 15), (100, 500), (200, 1000), (10000, 1000)])
-def test_the_weight_of_cfq_is_five_times_as_much(weight: int, blkio: int) -> None:
+def test_cfq_weights_are_scaled(weight: int, blkio: int) -> None:
     assert blkio_of_io_weight(weight) == blkio
 
 
 @given(weight=st.integers(1, 10000))
-def test_what_a_file_says_is_written_again_as_it_was(weight: int) -> None:
+def test_conversions_back_and_forth_are_stable(weight: int) -> None:
     shares, bfq, blkio = shares_of_weight(weight), bfq_of_io_weight(weight), blkio_of_io_weight(weight)
     assert shares_of_weight(weight_of_shares(shares)) == shares
     assert bfq_of_io_weight(io_weight_of_bfq(bfq)) == bfq

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""cgroup_qos and its restore are killed at every call that changes something, and in every restore from that again.
+"""cgroup_qos and its restore are killed at every call that changes something, and again in every restore after that.
 
-Whatever was left, the record still says what was there before: a restore puts every file and property back.
+In every case the record still has the original values: a restore resets every file and property to them.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from ansible_collections.volcano.colocation.tests.support.node.unit_manager impo
 
 pytestmark = pytest.mark.exhaustive
 
-UNIT_FOLDER = "/etc/systemd/system/"
+UNIT_DIRECTORY = "/etc/systemd/system/"
 CLASS, SLICE = CGROUPS["systemd"]["besteffort"], "system.slice"
 SET = {"cpu_quota": "1.5", "cpu_burst": 20000, "pids_max": 500}
 CHANGED = {"cpu_quota": 2, "cpu_burst": None, "pids_max": 400}
 
 
 class KilledTree(Tree, Watched):
-    """A node without systemd, as on any kind of tree."""
+    """A node without systemd."""
 
     whole = (ROOT,)
 
-    def __init__(self, folder: Path, mode: str, driver: str) -> None:
-        super().__init__(folder, mode, driver)
-        self.root = folder
+    def __init__(self, directory: Path, mode: str, driver: str) -> None:
+        super().__init__(directory, mode, driver)
+        self.root = directory
 
     def take(self, services: Services) -> None:
         assert not services
 
 
 class Manager(UnitManager):
-    """What it does is a program's doing, told when it is done."""
+    """A manager whose calls count as changes of a program, and are reported after they are done."""
 
     def set(self, unit: str, properties: Sequence[Property]) -> None:
         super().set(unit, properties)
@@ -57,11 +57,11 @@ class Manager(UnitManager):
 
 
 class KilledSystemdTree(KilledTree, SystemdTree):
-    own = (f"{ROOT}/", UNIT_FOLDER)
+    own = (f"{ROOT}/", UNIT_DIRECTORY)
 
-    def __init__(self, folder: Path) -> None:
-        SystemdTree.__init__(self, folder)
-        self.root = folder
+    def __init__(self, directory: Path) -> None:
+        SystemdTree.__init__(self, directory)
+        self.root = directory
         self.systemd = Manager(self)
 
     def services(self) -> Services:
@@ -74,9 +74,9 @@ class KilledSystemdTree(KilledTree, SystemdTree):
         return SystemdTree.node(self)
 
     def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
-        answer = super()._answer(argv)
+        result = super()._answer(argv)
         self.changed()
-        return answer
+        return result
 
 
 KINDS: dict[str, Callable[[Path], KilledTree]] = {
@@ -95,112 +95,114 @@ class QosBench(Settling[KilledTree]):
         return self._kind(self.folder())
 
     def node(self, moment: Moment) -> KilledTree:
-        found = self.untouched()
-        shutil.rmtree(str(found.folder))
-        found.folder.mkdir()
-        unpack(moment.tree, found.folder)
-        found.take(moment.services)
-        return found
+        node = self.untouched()
+        shutil.rmtree(str(node.folder))
+        node.folder.mkdir()
+        unpack(moment.tree, node.folder)
+        node.take(moment.services)
+        return node
 
-    def after(self, *works: Callable[[KilledTree], None]) -> KilledTree:
-        found = self.untouched()
-        for work in works:
-            work(found)
-        return found
+    def after(self, *operations: Callable[[KilledTree], None]) -> KilledTree:
+        node = self.untouched()
+        for operation in operations:
+            operation(node)
+        return node
 
 
 @pytest.fixture(params=list(KINDS))
 def bench(request: pytest.FixtureRequest, memory: Path, monkeypatch: pytest.MonkeyPatch) -> QosBench:
-    # The whole engine has a hundred files, and its installation tests of its own.
+    # The complete engine has a hundred files, and its installation has separate tests.
     code = {"__main__.py": b"import sys\n", "volcano_colocation/__init__.py": b""}
     monkeypatch.setattr(installed_engine, "sources", lambda: code)
     monkeypatch.setattr(recorded_settings, "ROOT", ROOT)
     return QosBench(request.param, memory, monkeypatch)
 
 
-def carry_out(tree: KilledTree, **options: Any) -> None:
+def apply_request(tree: KilledTree, **options: Any) -> None:
     workflow.execute(tree.node(), tree.plan(**options), FakeClock())
 
 
-def sets(tree: KilledTree) -> None:
-    carry_out(tree, qos_class="besteffort", settings=SET)
+def set_values(tree: KilledTree) -> None:
+    apply_request(tree, qos_class="besteffort", settings=SET)
 
 
-def changes(tree: KilledTree) -> None:
-    """One value gets another, one goes back, one stays; another cgroup gets some."""
-    carry_out(tree, qos_class="besteffort", settings=CHANGED)
-    carry_out(tree, slice=SLICE, settings={"cpu_weight": 300})
+def change_values(tree: KilledTree) -> None:
+    """One value changes, one is restored, one stays; another cgroup gets a value."""
+    apply_request(tree, qos_class="besteffort", settings=CHANGED)
+    apply_request(tree, slice=SLICE, settings={"cpu_weight": 300})
 
 
-def takes_back(tree: KilledTree) -> None:
-    carry_out(tree, qos_class="besteffort", state="absent")
+def remove_values(tree: KilledTree) -> None:
+    apply_request(tree, qos_class="besteffort", state="absent")
 
 
-def restores(tree: KilledTree) -> None:
+def restore_values(tree: KilledTree) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(recorded_settings, "node_of", lambda _host, _root: tree.node())
         recorded_settings.restore_settings(tree.host, FakeClock())
 
 
-WORKS = {
-    "set": ((), sets),
-    "change": ((sets,), changes),
-    "take back": ((sets, changes), takes_back),
-    "restore": ((sets, changes), restores),
+OPERATIONS = {
+    "set": ((), set_values),
+    "change": ((set_values,), change_values),
+    "remove": ((set_values, change_values), remove_values),
+    "restore": ((set_values, change_values), restore_values),
 }
 
 
 def values(tree: KilledTree) -> dict[str, str]:
-    """What the kernel's files say."""
+    """The texts of the kernel's files."""
     return {path: text for path, text in tree.texts().items() if path.startswith(ROOT.lstrip("/"))}
 
 
-def holds(tree: KilledTree) -> list[tuple[str, str]]:
-    """Properties that systemd holds and did not hold before us."""
-    held = tree.services().get("held", {})
-    return [(unit, name) for unit, each in held.items() for name, value in each.items() if value != UNSET[name]]
+def changed_properties(tree: KilledTree) -> list[tuple[str, str]]:
+    """Properties that systemd has now and did not have originally."""
+    units = tree.services().get("held", {})
+    return [
+        (unit, name) for unit, properties in units.items() for name, value in properties.items() if value != UNSET[name]
+    ]
 
 
-@pytest.mark.parametrize("name", WORKS)
-def test_what_was_there_before_can_be_put_back_after_any_kill(bench: QosBench, name: str) -> None:
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_original_state_can_be_restored_after_any_kill(bench: QosBench, name: str) -> None:
     before = values(bench.untouched())
 
     def check(moment: Moment, node: KilledTree) -> None:
         assert values(node) == before, moment.call
-        assert holds(node) == [], moment.call
+        assert changed_properties(node) == [], moment.call
         assert record.load(node.host) == {}, moment.call
         assert not reapply_unit.is_present(node.host), moment.call
 
-    former, work = WORKS[name]
-    moments = bench.moments(bench.after(*former), work, no_disk)
-    assert bench.settle(moments, restores, check) > 4
+    previous, operation = OPERATIONS[name]
+    moments = bench.moments(bench.after(*previous), operation, no_disk)
+    assert bench.settle(moments, restore_values, check) > 4
 
 
-@pytest.mark.parametrize("name", ["set", "change", "take back"])
-def test_the_same_once_more_leads_to_the_same_after_any_kill(bench: QosBench, name: str) -> None:
-    former, work = WORKS[name]
-    wanted = bench.after(*former, work)
+@pytest.mark.parametrize("name", ["set", "change", "remove"])
+def test_a_repeated_run_has_the_same_result_after_any_kill(bench: QosBench, name: str) -> None:
+    previous, operation = OPERATIONS[name]
+    expected = bench.after(*previous, operation)
 
     def check(moment: Moment, node: KilledTree) -> None:
-        assert values(node) == values(wanted), moment.call
-        assert holds(node) == holds(wanted), moment.call
-        assert record.load(node.host) == record.load(wanted.host), moment.call
-        assert reapply_unit.is_present(node.host) == reapply_unit.is_present(wanted.host), moment.call
+        assert values(node) == values(expected), moment.call
+        assert changed_properties(node) == changed_properties(expected), moment.call
+        assert record.load(node.host) == record.load(expected.host), moment.call
+        assert reapply_unit.is_present(node.host) == reapply_unit.is_present(expected.host), moment.call
 
-    for moment in bench.moments(bench.after(*former), work, no_disk):
+    for moment in bench.moments(bench.after(*previous), operation, no_disk):
         node = bench.node(moment)
-        work(node)
+        operation(node)
         check(moment, node)
         shutil.rmtree(str(node.folder))
 
 
-def test_nothing_of_the_unit_stays_after_any_kill(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither its engine nor the folder of engines."""
+def test_the_unit_is_removed_completely_after_any_kill(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Including its engine and the directory of engines."""
     code = {"__main__.py": b"import sys\n"}
     monkeypatch.setattr(installed_engine, "sources", lambda: code)
     bench = QosBench("systemd", memory, monkeypatch)
 
-    def goes(tree: KilledTree) -> None:
+    def remove(tree: KilledTree) -> None:
         if reapply_unit.is_present(tree.host):
             reapply_unit.remove_unit(tree.host)
 
@@ -211,5 +213,5 @@ def test_nothing_of_the_unit_stays_after_any_kill(memory: Path, monkeypatch: pyt
             moment.call
         )
 
-    moments = bench.moments(bench.after(lambda tree: reapply_unit.install_unit(tree.host)), goes, no_disk)
-    assert bench.settle(moments, goes, check) > 5
+    moments = bench.moments(bench.after(lambda tree: reapply_unit.install_unit(tree.host)), remove, no_disk)
+    assert bench.settle(moments, remove, check) > 5

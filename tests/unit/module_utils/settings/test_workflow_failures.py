@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be done changes nothing, or is put back, and the error says what, where, why and the way out."""
+"""A failed change writes nothing or is rolled back; the error has the cause, the place and a remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BESTEFFORT = CGROUPS["systemd"]["besteffort"]
 
 
 def refused(tree: Tree, **options: Any) -> str:
-    """The words of an error, after which every file is as it was."""
+    """The text of an error that leaves every file unchanged."""
     before = tree.snapshot()
     with pytest.raises(ColocationError) as caught:
         tree.plan(**options)
@@ -34,22 +34,22 @@ def failed(tree: Tree, plan: workflow.Plan) -> str:
     return str(caught.value)
 
 
-def test_when_one_write_fails_those_before_it_are_put_back(v2: Tree) -> None:
+def test_earlier_writes_are_rolled_back_when_one_fails(v2: Tree) -> None:
     before = v2.texts()
     plan = v2.plan(qos_class="besteffort", settings={"cpu_quota": 1, "cpu_burst": 5000, "pids_max": 10})
-    # Burst comes last of all: up after the quota, and the limit of tasks narrows.
+    # Burst comes last: it is raised after the quota, and the limit of tasks narrows.
     burst = v2.file(BESTEFFORT, "cpu.max.burst")
     burst.unlink()
     burst.mkdir()
     message = failed(v2, plan)
     assert f"/cgroups/{BESTEFFORT}/cpu.max.burst: cpu_burst: writing '5000' failed with EISDIR" in message
-    assert "The 2 writes made before were put back" in message
+    assert "The 2 earlier writes were rolled back" in message
     burst.rmdir()
     burst.write_text("0\n")
     assert v2.texts() == before
 
 
-def test_what_cannot_be_put_back_is_named(v2: Tree) -> None:
+def test_an_error_names_what_cannot_be_rolled_back(v2: Tree) -> None:
     plan = v2.plan(slice="system.slice", settings={"cpu_quota": 1, "pids_max": 10, "cpu_burst": 5000})
     v2.file("system.slice", "cpu.max.burst").unlink()
     v2.file("system.slice", "cpu.max.burst").symlink_to("cpu.max")
@@ -58,46 +58,49 @@ def test_what_cannot_be_put_back_is_named(v2: Tree) -> None:
     assert v2.read("system.slice", "cpu.max") == "max 100000"
 
 
-def test_a_value_that_does_not_show_is_an_error_and_put_back(v2: Tree) -> None:
+def test_a_value_without_effect_is_an_error_and_rolled_back(v2: Tree) -> None:
     settings = {"cpu_quota": 1, "cpu_weight": 20}
     plan = v2.plan(slice="system.slice", settings=settings)
     weight = v2.file("system.slice", "cpu.weight")
     weight.unlink()
-    # What another program wrote is read first.
+    # The value of another program is read first.
     os.mkfifo(str(weight))
     other = os.open(str(weight), os.O_RDWR | os.O_NONBLOCK)
     os.write(other, b"30\n")
     message = failed(v2, plan)
-    assert "cpu_weight of system.slice: 20 was written, and it is 30. The 2 writes made before were put" in message
+    assert (
+        "cpu_weight of system.slice: 20 was written, but the value is 30. The 2 earlier writes were rolled back"
+        in message
+    )
     assert os.read(other, 99) == b"100\n"
     os.close(other)
     assert v2.read("system.slice", "cpu.max") == "max 100000"
 
 
-def test_a_device_that_had_no_limit_is_freed_of_it(v2: Tree) -> None:
+def test_a_new_limit_of_a_device_is_lifted(v2: Tree) -> None:
     v2.file("system.slice", "io.max").write_text("8:0 rbps=1000 wbps=max riops=max wiops=max\n")
     settings = {"io_max": {"8:16": {"wiops": 5}}, "memory_oom_group": True}
     plan = v2.plan(slice="system.slice", settings=settings)
     bury(v2.file("system.slice", "memory.oom.group"))
-    assert "The 1 writes made before were put back" in failed(v2, plan)
+    assert "The 1 earlier writes were rolled back" in failed(v2, plan)
     assert v2.read("system.slice", "io.max").splitlines() == [
         "8:0 rbps=1000 wbps=max riops=max wiops=max",
         "8:16 rbps=max wbps=max riops=max wiops=max",
     ]
 
 
-def test_a_cgroup_that_went_meanwhile_is_named(v2: Tree) -> None:
+def test_an_error_names_a_cgroup_that_was_removed(v2: Tree) -> None:
     plan = v2.plan(slice="system.slice", settings={"cpu_weight": 20})
     shutil.rmtree(str(v2.top / "system.slice"))
     message = failed(v2, plan)
-    assert "/cgroups/system.slice: cpu_weight: there is no such cgroup. Nothing had been written" in message
+    assert "/cgroups/system.slice: cpu_weight: the cgroup does not exist. Nothing had been written" in message
 
 
 def test_a_link_in_the_path_is_not_followed(v2: Tree) -> None:
     (v2.top / "system.slice" / "link").symlink_to(os.path.join("..", BESTEFFORT))
-    assert "symlink" in refused(v2, path="system.slice/link", settings={"pids_max": 10})
+    assert "symbolic link" in refused(v2, path="system.slice/link", settings={"pids_max": 10})
     (v2.top / "to").symlink_to("kubepods.slice")
-    assert "symlink" in refused(v2, path="to/kubepods-besteffort.slice", settings={"pids_max": 10})
+    assert "symbolic link" in refused(v2, path="to/kubepods-besteffort.slice", settings={"pids_max": 10})
 
 
 @pytest.mark.parametrize("path", ["../outside", "/system.slice", "system.slice/../..", "a//b", "", "."])
@@ -105,7 +108,7 @@ def test_a_path_that_leaves_the_root_is_refused(v2: Tree, path: str) -> None:
     refused(v2, path=path, settings={"pids_max": 10})
 
 
-def test_a_cgroup_that_is_not_there_is_named(tree: Tree) -> None:
+def test_an_error_names_a_missing_cgroup(tree: Tree) -> None:
     assert "there is no cgroup nothing.slice" in refused(tree, slice="nothing.slice", settings={"pids_max": 10})
     assert "of the pod 999" in refused(tree, pod={"uid": "999"}, settings={"pids_max": 10})
     assert "of the pod a/b" in refused(tree, pod={"namespace": "a", "name": "b"}, settings={"pids_max": 10})
@@ -125,13 +128,13 @@ def test_the_name_of_a_slice_is_checked(v2: Tree) -> None:
         ({"path": "kubepods.slice"}, {"pids_max": 10, "memory_max": "1Gi"}, "pids_max"),
     ],
 )
-def test_what_is_kubelet_s_is_refused_however_it_is_named(
+def test_kubelets_settings_are_refused_for_every_kind_of_target(
     v2: Tree, target: dict[str, Any], settings: dict[str, Any], words: str
 ) -> None:
     assert words in refused(v2, settings=settings, **target)
 
 
-def test_idle_is_ours_on_a_pod(tree: Tree) -> None:
+def test_idle_can_be_set_on_a_pod(tree: Tree) -> None:
     tree.run(pod={"uid": UIDS["besteffort"]}, settings={"cpu_idle": True})
     assert tree.read(PODS[tree.driver]["besteffort"], "cpu.idle") == "1"
 
@@ -144,7 +147,7 @@ def test_idle_is_ours_on_a_pod(tree: Tree) -> None:
         (None, "the policy is unknown"),
     ],
 )
-def test_cpusets_are_refused_unless_the_cpu_manager_is_known_to_pin_nothing(v2: Tree, state: str, words: str) -> None:
+def test_cpusets_are_refused_unless_the_cpu_manager_is_not_static(v2: Tree, state: str, words: str) -> None:
     path = Path(v2.host.path("/var/lib/kubelet/cpu_manager_state"))
     v2.run(qos_class="besteffort", settings={"cpuset_cpus": "0-1"})
     v2.run(qos_class="besteffort", state="absent")
@@ -155,14 +158,14 @@ def test_cpusets_are_refused_unless_the_cpu_manager_is_known_to_pin_nothing(v2: 
     v2.run(slice="system.slice", settings={"cpuset_cpus": "0-1"})
 
 
-def test_a_tree_of_kubelet_s_elsewhere_is_not_taken_for_anybody_s(v2: Tree) -> None:
+def test_a_kubelet_tree_below_another_root_is_recognized(v2: Tree) -> None:
     v2.make("kubelet.slice/kubelet-kubepods.slice")
     options: dict[str, Any] = {"path": "kubelet.slice/kubelet-kubepods.slice", "settings": {"cpu_weight": 5}}
     assert "kubelet_cgroup_root" in refused(v2, **options)
     assert "at its start" in refused(v2, kubelet_cgroup_root="/kubelet", **options)
 
 
-def test_what_only_ends_like_a_tree_of_kubelet_s_is_anybody_s(v2: Tree) -> None:
+def test_a_name_that_ends_with_kubepods_is_not_a_kubelet_tree(v2: Tree) -> None:
     v2.make("mykubepods")
     assert v2.run(path="mykubepods", settings={"cpu_weight": 5})["changed"]
 
@@ -179,19 +182,23 @@ def test_what_only_ends_like_a_tree_of_kubelet_s_is_anybody_s(v2: Tree) -> None:
         ({"memory_max": "1Gi", "memory_high": "2Gi"}, "memory_high is more than memory_max"),
     ],
 )
-def test_bad_values_are_named(v2: Tree, settings: dict[str, Any], words: str) -> None:
+def test_errors_name_invalid_values(v2: Tree, settings: dict[str, Any], words: str) -> None:
     assert words in refused(v2, slice="system.slice", settings={"pids_max": 10, **settings})
 
 
-def test_a_knob_that_the_kernel_lacks_fails_or_is_left_out(v2: Tree) -> None:
+def test_a_knob_that_the_kernel_lacks_fails_or_is_skipped(v2: Tree) -> None:
     v2.file("system.slice", "cpu.max.burst").unlink()
     settings = {"cpu_burst": 5000, "cpu_bvt_warp_ns": -1, "memory_qos_level": -1, "pids_max": 10}
     message = refused(v2, slice="system.slice", settings=settings)
     assert "cpu_burst: this kernel has no cpu.max.burst in /cgroups/system.slice" in message
-    assert "memory_qos_level: cgroup v2 has no such setting" in message
+    assert "memory_qos_level: cgroup v2 does not have this setting" in message
     result = v2.run(slice="system.slice", settings=settings, unsupported="skip")
-    assert [each["knob"] for each in result["unsupported"]] == ["cpu_burst", "cpu_bvt_warp_ns", "memory_qos_level"]
-    assert [each["knob"] for each in result["settings"]] == ["pids_max"]
+    assert [setting["knob"] for setting in result["unsupported"]] == [
+        "cpu_burst",
+        "cpu_bvt_warp_ns",
+        "memory_qos_level",
+    ]
+    assert [setting["knob"] for setting in result["settings"]] == ["pids_max"]
     assert not v2.run(slice="system.slice", settings=settings, unsupported="skip")["changed"]
 
 
@@ -199,7 +206,7 @@ def test_an_offline_cgroup_stays_offline(memory: Path) -> None:
     tree = Tree(memory, "v1", "cgroupfs")
     tree.run(path="system.slice", settings={"cpu_qos_level": -1, "pids_max": 10})
     assert "stays offline" in refused(tree, path="system.slice", settings={"cpu_qos_level": 0})
-    assert [each["knob"] for each in tree.run(path="system.slice", state="absent")["settings"]] == ["pids_max"]
+    assert [setting["knob"] for setting in tree.run(path="system.slice", state="absent")["settings"]] == ["pids_max"]
     assert tree.read("system.slice", "cpu.qos_level") == "-1"
     assert not tree.run(path="system.slice", state="absent")["changed"]
 
@@ -215,10 +222,10 @@ def test_a_hierarchy_without_the_cgroup_is_named(tmp_path: Path) -> None:
     tree = Tree(tmp_path, "v1", "cgroupfs")
     (tree.top / "cpuset" / "own").mkdir()
     message = refused(tree, path="own", settings={"pids_max": 10})
-    assert "/cgroups/pids/own is not there" in message
+    assert "/cgroups/pids/own does not exist" in message
 
 
-def test_a_driver_that_does_not_show_is_asked_for(v2: Tree) -> None:
+def test_an_unknown_driver_must_be_set(v2: Tree) -> None:
     v2.make("kubepods", "4712")
     message = refused(v2, qos_class="besteffort", settings={"pids_max": 10})
     assert "processes are in both" in message

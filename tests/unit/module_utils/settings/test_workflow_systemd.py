@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On a systemd unit: what systemd knows goes over D-Bus, in one call a unit, and stays when it writes it all again."""
+"""Units of systemd: properties are set over D-Bus, in one call for each unit, and stay when systemd writes them."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def now(node: SystemdTree) -> dict[str, str]:
     return {name: node.read(CGROUP, name) for name in FILES}
 
 
-def test_one_call_for_a_unit_and_raw_writes_only_for_what_systemd_does_not_know(node: SystemdTree) -> None:
+def test_one_call_for_a_unit_and_raw_writes_for_the_other_knobs(node: SystemdTree) -> None:
     result = node.run(qos_class="besteffort", settings=SETTINGS)
-    assert {each["knob"]: each["backend"] for each in result["settings"]} == {
+    assert {setting["knob"]: setting["backend"] for setting in result["settings"]} == {
         "cpu_quota": "dbus",
         "memory_high": "dbus",
         "pids_max": "dbus",
@@ -54,7 +54,7 @@ def test_one_call_for_a_unit_and_raw_writes_only_for_what_systemd_does_not_know(
     assert node.systemd.calls.count(("set", UNIT)) == 1
 
 
-def test_absent_gives_systemd_its_own_values_back(node: SystemdTree) -> None:
+def test_absent_restores_systemds_values(node: SystemdTree) -> None:
     node.systemd.set(UNIT, [])
     before = node.texts()
     node.run(qos_class="besteffort", settings=SETTINGS)
@@ -67,10 +67,12 @@ def test_absent_gives_systemd_its_own_values_back(node: SystemdTree) -> None:
     assert node.texts() == before
 
 
-def test_a_value_written_past_systemd_is_repaired_although_the_file_is_right(node: SystemdTree) -> None:
+def test_a_value_written_without_systemd_is_set_as_a_property(node: SystemdTree) -> None:
     node.file(CGROUP, "pids.max").write_text("500\n")
     result = node.run(qos_class="besteffort", settings={"pids_max": 500})
-    assert [(each["before"], each["after"], each["changed"]) for each in result["settings"]] == [("500", "500", True)]
+    assert [(setting["before"], setting["after"], setting["changed"]) for setting in result["settings"]] == [
+        ("500", "500", True)
+    ]
     node.systemd.realize(UNIT)
     assert node.read(CGROUP, "pids.max") == "500"
 
@@ -79,11 +81,11 @@ def test_a_quota_of_systemd_is_a_whole_percent(node: SystemdTree) -> None:
     result = node.run(qos_class="besteffort", settings={"cpu_quota": "0.123"})
     assert node.systemd.held(UNIT, "CPUQuotaPerSecUSec") == 130000
     assert node.read(CGROUP, "cpu.max") == "13000 100000"
-    assert [each["after"] for each in result["settings"]] == ["0.13"]
+    assert [setting["after"] for setting in result["settings"]] == ["0.13"]
     assert not node.run(qos_class="besteffort", settings={"cpu_quota": "0.123"})["changed"]
 
 
-def test_burst_goes_down_before_the_call_and_up_after_it(node: SystemdTree) -> None:
+def test_burst_is_reduced_before_the_call_and_raised_after_it(node: SystemdTree) -> None:
     node.run(qos_class="besteffort", settings=SETTINGS)
     down = node.plan(qos_class="besteffort", settings={**SETTINGS, "cpu_quota": "0.1", "cpu_burst": 0, "pids_max": 9})
     first, second = batch_steps([step for step in down.steps if step.changed])
@@ -96,7 +98,7 @@ def test_burst_goes_down_before_the_call_and_up_after_it(node: SystemdTree) -> N
     assert not isinstance(second, UnitCall)
 
 
-def test_a_raw_write_that_fails_takes_the_call_back(node: SystemdTree) -> None:
+def test_the_call_is_rolled_back_when_a_raw_write_fails(node: SystemdTree) -> None:
     plan = node.plan(qos_class="besteffort", settings=SETTINGS)
     burst = node.file(CGROUP, "cpu.max.burst")
     burst.unlink()
@@ -112,7 +114,7 @@ def test_a_raw_write_that_fails_takes_the_call_back(node: SystemdTree) -> None:
     assert not reapply_unit.is_present(node.host)
 
 
-def test_a_call_that_is_refused_takes_the_raw_writes_back(node: SystemdTree) -> None:
+def test_raw_writes_are_rolled_back_when_the_call_is_refused(node: SystemdTree) -> None:
     node.run(qos_class="besteffort", settings=SETTINGS)
     node.systemd.refuses = "CPUQuotaPerSecUSec"
     plan = node.plan(qos_class="besteffort", settings={**SETTINGS, "cpu_quota": "0.1", "cpu_burst": 0})
@@ -121,17 +123,17 @@ def test_a_call_that_is_refused_takes_the_raw_writes_back(node: SystemdTree) -> 
     assert now(node) == FILES
 
 
-def test_what_systemd_takes_back_is_told(node: SystemdTree) -> None:
-    told = warnings(node.plan(slice="system.slice", settings={"memory_oom_group": True, "pids_max": 1000}))
-    assert [line.partition(":")[0] for line in told] == ["memory_oom_group of system.slice will not last"]
+def test_a_warning_names_a_value_that_systemd_resets(node: SystemdTree) -> None:
+    lines = warnings(node.plan(slice="system.slice", settings={"memory_oom_group": True, "pids_max": 1000}))
+    assert [line.partition(":")[0] for line in lines] == ["memory_oom_group of system.slice will not last"]
     assert warnings(node.plan(slice="system.slice", settings={"pids_max": 1000})) == []
 
 
-def test_idle_of_a_pod_is_a_weight_of_systemd_s(node: SystemdTree) -> None:
+def test_idle_of_a_pod_is_a_weight_of_systemd(node: SystemdTree) -> None:
     pod = {"uid": UIDS["besteffort"]}
     unit, cgroup = PODS["systemd"]["besteffort"].rpartition("/")[2], PODS["systemd"]["besteffort"]
     result = node.run(pod=pod, settings={"cpu_idle": True})
-    assert [each["backend"] for each in result["settings"]] == ["dbus"]
+    assert [setting["backend"] for setting in result["settings"]] == ["dbus"]
     node.systemd.realize(unit)
     assert node.read(cgroup, "cpu.idle") == "1"
     assert not node.run(pod=pod, settings={"cpu_idle": True})["changed"]
@@ -139,16 +141,16 @@ def test_idle_of_a_pod_is_a_weight_of_systemd_s(node: SystemdTree) -> None:
     assert (node.read(cgroup, "cpu.idle"), node.systemd.held(unit, "CPUWeight")) == ("0", INFINITY)
 
 
-def test_the_unit_is_there_while_there_is_something_to_apply(node: SystemdTree) -> None:
+def test_the_unit_exists_while_a_setting_is_recorded(node: SystemdTree) -> None:
     links = [Path(node.host.path(f"/etc/systemd/system/{wants}/{reapply_unit.UNIT}")) for wants in WANTS]
     node.run(qos_class="besteffort", settings={"pids_max": 10}, persistent=False)
     assert not reapply_unit.is_present(node.host)
     node.run(qos_class="besteffort", settings={"pids_max": 10})
     assert reapply_unit.is_installed(node.host)
     assert all(link.is_symlink() for link in links)
-    engine_folder = Path(node.host.path(reapply_unit.LINK))
-    assert (engine_folder / "__main__.py").is_file()
-    assert (engine_folder / installed_engine.PACKAGE / "settings/reapply.py").is_file()
+    engine_directory = Path(node.host.path(reapply_unit.LINK))
+    assert (engine_directory / "__main__.py").is_file()
+    assert (engine_directory / installed_engine.PACKAGE / "settings/reapply.py").is_file()
     assert not node.run(qos_class="besteffort", settings={"pids_max": 10})["changed"]
     node.run(slice="system.slice", settings={"pids_max": 1000})
     node.run(qos_class="besteffort", state="absent")
@@ -161,7 +163,7 @@ def test_the_unit_is_there_while_there_is_something_to_apply(node: SystemdTree) 
 
 
 @pytest.mark.parametrize("path", [installed_engine.ENGINE_DIRECTORY, "/etc/systemd/system"])
-def test_where_the_unit_has_no_place_nothing_is_set(node: SystemdTree, path: str) -> None:
+def test_nothing_is_set_when_the_unit_cannot_be_written(node: SystemdTree, path: str) -> None:
     shutil.rmtree(node.host.path(path), ignore_errors=True)
     node.write(path, "in the place of a directory")
     before = node.snapshot()
@@ -173,7 +175,7 @@ def test_where_the_unit_has_no_place_nothing_is_set(node: SystemdTree, path: str
     assert node.run(qos_class="besteffort", settings={"pids_max": 10}, persistent=False)["changed"]
 
 
-def test_a_transaction_s_engine_spares_that_of_the_unit(node: SystemdTree) -> None:
+def test_installing_a_transaction_engine_keeps_the_engine_of_the_unit(node: SystemdTree) -> None:
     node.run(qos_class="besteffort", settings={"pids_max": 10})
     Path(node.host.path(installed_engine.ENGINE_DIRECTORY + "/0123456789abcdef")).mkdir()
     installed_engine.remove_other_engines(node.host, installed_engine.ENGINE_DIRECTORY + "/fedcba9876543210")
@@ -181,7 +183,9 @@ def test_a_transaction_s_engine_spares_that_of_the_unit(node: SystemdTree) -> No
     assert not Path(node.host.path(installed_engine.ENGINE_DIRECTORY + "/0123456789abcdef")).exists()
 
 
-def test_after_a_boot_everything_is_applied_again_and_told(node: SystemdTree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_boot_every_setting_is_applied_again_and_reported(
+    node: SystemdTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reapply, "ROOT", "/cgroups")
     node.run(qos_class="besteffort", settings=SETTINGS)
     node.run(slice="system.slice", settings={"pids_max": 1000}, persistent=False)

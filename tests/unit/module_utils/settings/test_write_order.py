@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Orders in which the kernel refuses nothing, each by the rule that ordering.py cites."""
+"""Orders in which the kernel refuses nothing, one for each rule in write_order.py."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(knob: str, before: Any, after: Any, cgroup: str = POD) -> Write:
 
 
 def ordered(writes: Sequence[Write]) -> tuple[Write, ...]:
-    return tuple(sorted(writes, key=lambda each: rank_change(*each)))
+    return tuple(sorted(writes, key=lambda change: rank_change(*change)))
 
 
 PAIRS = {
@@ -120,7 +120,7 @@ PAIRS = {
         write("cpuset_partition", "member", "root", PARENT),
         write("cpuset_partition", "member", "isolated"),
     ],
-    "a partition is given up before its CPUs": [
+    "a partition ends before its CPUs change": [
         write("cpuset_partition", "root", "member"),
         write("cpuset_cpus", (0, 1), (0,)),
     ],
@@ -128,13 +128,13 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("case", PAIRS)
-def test_one_goes_before_the_other(case: str) -> None:
+def test_a_pair_is_sorted(case: str) -> None:
     first, second = PAIRS[case]
     assert ordered([first, second]) == (first, second)
     assert ordered([second, first]) == (first, second)
 
 
-def test_what_has_no_order_stays_as_given() -> None:
+def test_changes_with_equal_ranks_keep_their_order() -> None:
     writes = [
         write("io_weight", 100, 200, "a/b"),
         write("memory_high", 4096, None, "c/d"),
@@ -144,27 +144,27 @@ def test_what_has_no_order_stays_as_given() -> None:
     assert ordered(writes[::-1]) == tuple(writes[::-1])
 
 
-def test_idle_on_is_last_of_all_cgroups() -> None:
+def test_turning_idle_on_is_last() -> None:
     first, last = write("memory_max", 4096, None, "a/b/c/d"), write("cpu_idle", False, True, "a")
     assert ordered([last, first]) == (first, last)
 
 
 @given(start=st.integers(1, 9), end=st.integers(1, 9), child_start=st.integers(1, 9), child_end=st.integers(1, 9))
 def test_a_child_never_exceeds_its_parent(start: int, end: int, child_start: int, child_end: int) -> None:
-    """What cgroup v1 asks of quotas at every single step."""
+    """The condition of cgroup v1 for quotas, at every step."""
     child_start, child_end = min(start, child_start), min(end, child_end)
     now = {PARENT: start, POD: child_start}
-    for each in ordered([write("cpu_quota", child_start, child_end), write("cpu_quota", start, end, PARENT)]):
-        now[each.cgroup] = each.after if isinstance(each.after, int) else 0
+    for change in ordered([write("cpu_quota", child_start, child_end), write("cpu_quota", start, end, PARENT)]):
+        now[change.cgroup] = change.after if isinstance(change.after, int) else 0
         assert now[POD] <= now[PARENT]
 
 
 @given(memory=st.tuples(st.integers(1, 9), st.integers(1, 9)), swap=st.tuples(st.integers(0, 9), st.integers(0, 9)))
 def test_memory_never_exceeds_memory_and_swap(memory: tuple[int, int], swap: tuple[int, int]) -> None:
-    """What cgroup v1 asks of the two limits at every single step."""
+    """The condition of cgroup v1 for the two limits, at every step."""
     limit, both = memory[0], memory[0] + swap[0]
-    for each in ordered([write("memory_swap_max", *swap), write("memory_max", *memory)]):
-        if each.knob == "memory_max":
+    for change in ordered([write("memory_swap_max", *swap), write("memory_max", *memory)]):
+        if change.knob == "memory_max":
             limit = memory[1]
         else:
             both = memory[1] + swap[1]
@@ -175,6 +175,6 @@ def test_memory_never_exceeds_memory_and_swap(memory: tuple[int, int], swap: tup
 def test_a_burst_never_exceeds_its_quota(quota: tuple[int, int], burst: tuple[int, int]) -> None:
     now = {"cpu_quota": quota[0], "cpu_burst": min(quota[0], burst[0])}
     then = {"cpu_quota": quota[1], "cpu_burst": min(quota[1], burst[1])}
-    for each in ordered([write(name, now[name], then[name]) for name in now]):
-        now[each.knob] = then[each.knob]
+    for change in ordered([write(name, now[name], then[name]) for name in now]):
+        now[change.knob] = then[change.knob]
         assert now["cpu_burst"] <= now["cpu_quota"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""systemd_slice as its module carries it out, on a simulated node."""
+"""Runs of systemd_slice on a simulated node, as its module runs it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def parameters(**options: Any) -> dict[str, Any]:
 
 
 def run(systemd: Systemd, **options: Any) -> tuple[bool, dict[str, Any], list[str]]:
-    """Whether it changed something, what it answered, and what its programs were asked to do."""
+    """Whether the run changed something, its result, and the verbs of its programs."""
     systemd.host.commands.clear()
-    work = unit_result.prepare(systemd.host, parameters(**options))
-    unit = unit_result.apply_prepared(systemd.host, work)
-    return work.plan.changed, unit_result.to_result(systemd.host, work, unit), systemd.verbs
+    prepared = unit_result.prepare(systemd.host, parameters(**options))
+    unit = unit_result.apply_prepared(systemd.host, prepared)
+    return prepared.plan.changed, unit_result.to_result(systemd.host, prepared, unit), systemd.verbs
 
 
 def tree(systemd: Systemd) -> list[str]:
-    return sorted(str(each.relative_to(systemd.root)) for each in systemd.root.rglob("*"))
+    return sorted(str(path.relative_to(systemd.root)) for path in systemd.root.rglob("*"))

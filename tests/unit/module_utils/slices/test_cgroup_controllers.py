@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cgroups of a slice that systemd does not make: the script is run by a real shell on a tree of files."""
+"""Cgroups of a slice that systemd does not make: a real shell runs the script on a tree of files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run(root: Path, unit: str, *controllers: str) -> None:
     subprocess.run(helper.script(str(root)), check=True)
 
 
-def test_what_systemd_knows_needs_no_unit() -> None:
+def test_controllers_of_systemd_need_no_unit() -> None:
     assert cgroup_controllers.controller_unit("a.slice", ("cpu", "memory", "pids", "io")) is None
 
 
@@ -64,7 +64,7 @@ def test_on_v2_the_levels_above_enable_it(tmp_path: Path) -> None:
 
 
 def test_the_unit_starts_the_same_script() -> None:
-    """systemd.service(5): in a command line $$ is a dollar sign, %% a per cent sign, and backslashes escape."""
+    """systemd.service(5): in a command line $$ is a dollar sign, %% a percent sign, and backslashes escape."""
     helper = cgroup_controllers.ControllerUnit(r"a\x2db-c.slice", ("cpuset",))
     text = helper.text()
     (line,) = [line for line in text.splitlines() if line.startswith("ExecStart=")]
@@ -78,7 +78,14 @@ def test_the_unit_starts_the_same_script() -> None:
 @pytest.mark.parametrize(
     ("tree", "texts", "missing"),
     [
-        (V1, {}, {"cpuset": "it has no cgroup there", "hugetlb": "it has no cgroup there"}),
+        (
+            V1,
+            {},
+            {
+                "cpuset": "the slice has no cgroup in this controller",
+                "hugetlb": "the slice has no cgroup in this controller",
+            },
+        ),
         (
             V1,
             {"cpuset/a.slice/cpuset.cpus": "\n", "cpuset/a.slice/cpuset.mems": "0\n", "hugetlb/a.slice/x": ""},
@@ -87,12 +94,12 @@ def test_the_unit_starts_the_same_script() -> None:
         (
             V1,
             {"cpuset/a.slice/cpuset.cpus": "0\n", "cpuset/a.slice/cpuset.mems": "0\n", "hugetlb/a.slice": ""},
-            {"hugetlb": "what is there is no folder"},
+            {"hugetlb": "its path is not a directory"},
         ),
         (V2, {"a.slice/cgroup.controllers": "cpuset cpu\n"}, {"hugetlb": "it is not enabled above the slice"}),
     ],
 )
-def test_what_is_missing(tmp_path: Path, tree: Hierarchies, texts: dict[str, str], missing: dict[str, str]) -> None:
+def test_missing_controllers(tmp_path: Path, tree: Hierarchies, texts: dict[str, str], missing: dict[str, str]) -> None:
     files(tmp_path / "sys/fs/cgroup", texts)
     assert (
         cgroup_controllers.missing_controllers(AnsweringHost(tmp_path), tree, "a.slice", ["cpuset", "hugetlb"])
@@ -105,9 +112,9 @@ def test_a_controller_of_another_node_is_an_error(tmp_path: Path) -> None:
         cgroup_controllers.missing_controllers(AnsweringHost(tmp_path), V1, "a.slice", ["pids"])
 
 
-def test_properties_that_limit_nothing_turn_controllers_on() -> None:
-    wanted = ["cpu", "cpuset", "memory", "pids", "io"]
-    assert cgroup_controllers.enabling_properties(wanted, {"CPUWeight": None, "TasksMax": 5}, "0-7") == {
+def test_properties_without_a_limit_enable_controllers() -> None:
+    controllers = ["cpu", "cpuset", "memory", "pids", "io"]
+    assert cgroup_controllers.enabling_properties(controllers, {"CPUWeight": None, "TasksMax": 5}, "0-7") == {
         "CPUWeight": "100",
         "AllowedCPUs": "0-7",
         "MemoryAccounting": "yes",

@@ -25,14 +25,14 @@ MACHINE = Machine(1, 4096, 1)
 
 @pytest.fixture(name="node")
 def _node(tmp_path: Path) -> Path:
-    folder = tmp_path / "sys/fs/cgroup/a.slice/a-b.slice"
-    folder.mkdir(parents=True)
+    directory = tmp_path / "sys/fs/cgroup/a.slice/a-b.slice"
+    directory.mkdir(parents=True)
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/mountinfo").write_text(V2)
     (tmp_path / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu\n")
     (tmp_path / "sys/fs/cgroup/a.slice/cpuset.cpus.effective").write_text("0-5\n")
-    (folder / "cpuset.cpus").write_text("2\n")
-    (folder / "cpuset.mems").write_text("0\n")
+    (directory / "cpuset.cpus").write_text("2\n")
+    (directory / "cpuset.mems").write_text("0\n")
     return tmp_path
 
 
@@ -49,19 +49,19 @@ def test_an_ended_restriction_is_cleared_and_no_other(node: Path) -> None:
 @pytest.mark.parametrize(
     "pushed", [(), (parse_setting("AllowedCPUs", "2", MACHINE),), (default_setting("AllowedMemoryNodes"),)]
 )
-def test_what_has_not_ended_stays(node: Path, pushed: tuple[Setting, ...]) -> None:
+def test_other_settings_stay(node: Path, pushed: tuple[Setting, ...]) -> None:
     release_cpusets(AnsweringHost(node), "a-b.slice", pushed)
     assert cpus(node) == "2\n"
 
 
-def test_a_populated_cgroup_gets_what_its_parent_has(node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_populated_cgroup_gets_the_list_of_its_parent(node: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file cannot refuse an empty list as kernel/cgroup/cpuset.c validate_change() does."""
     write = safe_path.write
 
-    def kernel(folder: int, name: str, text: str) -> None:
+    def kernel(directory: int, name: str, text: str) -> None:
         if not text.strip():
             raise OSError(28, os.strerror(28))
-        write(folder, name, text)
+        write(directory, name, text)
 
     monkeypatch.setattr(safe_path, "write", kernel)
     release_cpusets(AnsweringHost(node), "a-b.slice", ENDED)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A file that says something else than systemd holds is found; what cannot be told is not guessed."""
+"""A file with another value than systemd's property is reported; unknown values are not guessed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ V1 = Hierarchies("v1", {name: f"/sys/fs/cgroup/{name}" for name in ("cpu", "memo
 
 
 @pytest.mark.parametrize(
-    ("tree", "given", "file", "text", "expected"),
+    ("tree", "properties", "file", "text", "expected"),
     [
         (V2, {"CPUWeight": 300}, "cpu.weight", "300", {}),
         (V2, {"CPUWeight": 300}, "cpu.weight", "50", {"CPUWeight": "50 (by the kernel)"}),
@@ -35,7 +35,7 @@ V1 = Hierarchies("v1", {name: f"/sys/fs/cgroup/{name}" for name in ("cpu", "memo
         (V2, {"CPUQuota": "150%"}, "cpu.max", "max 100000", {"CPUQuotaPerSecUSec": "max (by the kernel)"}),
         (V2, {"TasksMax": None}, "pids.max", "max", {}),
         (V2, {"TasksMax": None}, "pids.max", "5", {"TasksMax": "5 (by the kernel)"}),
-        # What idle or systemd's own default makes of a weight is not one number.
+        # The weight of idle and of systemd's default is not a single number.
         (V2, {"CPUWeight": "idle"}, "cpu.weight", "50", {}),
         (V2, {"CPUWeight": None}, "cpu.weight", "50", {}),
         # systemd has it on v2 only, and the controller is not enabled.
@@ -44,17 +44,17 @@ V1 = Hierarchies("v1", {name: f"/sys/fs/cgroup/{name}" for name in ("cpu", "memo
     ],
 )
 def test_a_kernel_file_that_differs_from_systemd_is_reported(
-    tmp_path: Path, tree: Hierarchies, given: dict[str, Any], file: str, text: str, expected: dict[str, str]
+    tmp_path: Path, tree: Hierarchies, properties: dict[str, Any], file: str, text: str, expected: dict[str, str]
 ) -> None:
     controller, _slash, name = file.rpartition("/")
     path = tmp_path / "sys/fs/cgroup" / controller / "a.slice" / name
     path.parent.mkdir(parents=True)
     path.write_text(text + "\n")
-    wanted = parse_settings(given, MACHINE)
-    unit = {"ControlGroup": "/a.slice", **{each.value.name: each.value.value for each in wanted}}
-    assert kernel_differences(Host(str(tmp_path)), tree, unit, wanted) == expected
+    settings = parse_settings(properties, MACHINE)
+    unit = {"ControlGroup": "/a.slice", **{setting.value.name: setting.value.value for setting in settings}}
+    assert kernel_differences(Host(str(tmp_path)), tree, unit, settings) == expected
 
 
-def test_a_value_that_systemd_does_not_hold_is_not_looked_for(tmp_path: Path) -> None:
-    wanted = parse_settings({"CPUWeight": 300}, MACHINE)
-    assert kernel_differences(Host(str(tmp_path)), V2, {"ControlGroup": "/a.slice", "CPUWeight": 100}, wanted) == {}
+def test_a_value_that_systemd_does_not_have_is_not_compared(tmp_path: Path) -> None:
+    settings = parse_settings({"CPUWeight": 300}, MACHINE)
+    assert kernel_differences(Host(str(tmp_path)), V2, {"ControlGroup": "/a.slice", "CPUWeight": 100}, settings) == {}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values as systemd.resource-control(5) gives them, and what a D-Bus property then holds."""
+"""Values in the syntax of systemd.resource-control(5), and the resulting D-Bus properties."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MACHINE = Machine(pages=1000001, page=4096, tasks=32768)
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "line", "dbus", "value"),
+    ("name", "option", "line", "dbus", "value"),
     [
         ("CPUWeight", 200, "CPUWeight=200", "CPUWeight", 200),
         ("CPUWeight", "idle", "CPUWeight=idle", "CPUWeight", 0),
@@ -53,36 +53,34 @@ MACHINE = Machine(pages=1000001, page=4096, tasks=32768)
         ("ManagedOOMSwap", None, "ManagedOOMSwap=auto", "ManagedOOMSwap", "auto"),
     ],
 )
-def test_a_value_is_written_to_the_file_and_sent_over_the_bus(
-    name: str, given: Any, line: str, dbus: str, value: Any
-) -> None:
-    found = parse_setting(name, given, MACHINE)
-    assert found.lines == (line,)
-    assert found.value == Property(dbus, RULES[name].signature, value)
+def test_a_value_in_the_file_and_on_the_bus(name: str, option: Any, line: str, dbus: str, value: Any) -> None:
+    parsed = parse_setting(name, option, MACHINE)
+    assert parsed.lines == (line,)
+    assert parsed.value == Property(dbus, RULES[name].signature, value)
 
 
-def test_devices_are_one_a_line_behind_an_empty_one() -> None:
-    found = parse_setting("IOReadBandwidthMax", ["/dev/vdb 5", "/dev/vda 10M"], MACHINE)
-    assert found.lines == (
+def test_devices_have_a_line_each_after_an_empty_one() -> None:
+    parsed = parse_setting("IOReadBandwidthMax", ["/dev/vdb 5", "/dev/vda 10M"], MACHINE)
+    assert parsed.lines == (
         "IOReadBandwidthMax=",
         "IOReadBandwidthMax=/dev/vdb 5",
         "IOReadBandwidthMax=/dev/vda 10M",
     )
-    assert found.value.value == (("/dev/vda", 10000000), ("/dev/vdb", 5))
-    assert [each.value for each in to_bus_properties([found])] == [(), found.value.value]
+    assert parsed.value.value == (("/dev/vda", 10000000), ("/dev/vdb", 5))
+    assert [item.value for item in to_bus_properties([parsed])] == [(), parsed.value.value]
     (latency,) = parse_settings({"IODeviceLatencyTargetSec": "/dev/vda 25ms"}, MACHINE)
     assert latency.value == Property("IODeviceLatencyTargetUSec", "a(st)", (("/dev/vda", 25000),))
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "message"),
+    ("name", "option", "message"),
     [
         ("CPUWeight", 10001, "a weight from 1 to 10000"),
         ("CPUWeight", "-1", "a weight from 1 to 10000"),
         ("IOWeight", "idle", "a weight from 1 to 10000"),
-        ("CPUQuota", "33.3%", "whole per cent"),
-        ("CPUQuota", "0%", "whole per cent"),
-        ("CPUQuota", "2", "whole per cent"),
+        ("CPUQuota", "33.3%", "whole percent"),
+        ("CPUQuota", "0%", "whole percent"),
+        ("CPUQuota", "2", "whole percent"),
         ("CPUQuotaPeriodSec", "2s", "from 1ms to 1s"),
         ("AllowedCPUs", "3-1", "runs backwards"),
         ("MemoryHigh", "1Gi", "no Gi"),
@@ -96,16 +94,16 @@ def test_devices_are_one_a_line_behind_an_empty_one() -> None:
         ("IODeviceWeight", "/dev/vda 0", "a weight from 1 to 10000"),
         ("IOReadIOPSMax", "/dev/vda none", "a number such as 10M"),
         ("IODeviceLatencyTargetSec", "/dev/vda soon", "a time such as 25ms"),
-        ("CPUWeight", {"a": 1}, "Give a text, a number or a list"),
+        ("CPUWeight", {"a": 1}, "Use a text, a number or a list"),
         ("CPUShares", 1, "Use CPUWeight"),
         ("CPUQuotaPerSecUSec", 1, "Use CPUQuota"),
         ("Delegate", True, "services and scopes only"),
-        ("Nice", 1, "The properties are: AllowedCPUs"),
+        ("Nice", 1, "Use one of AllowedCPUs"),
     ],
 )
-def test_what_systemd_would_not_take(name: str, given: Any, message: str) -> None:
+def test_values_that_systemd_does_not_accept(name: str, option: Any, message: str) -> None:
     with pytest.raises(ColocationError, match=message) as caught:
-        parse_setting(name, given, MACHINE)
+        parse_setting(name, option, MACHINE)
     assert name in str(caught.value)
 
 
@@ -117,7 +115,7 @@ def test_masks_with_empty_bytes_and_devices_in_any_order_are_the_same() -> None:
     assert not rates.holds({})
 
 
-def test_the_last_assignment_of_a_file_counts_and_devices_add_up() -> None:
+def test_the_last_assignment_of_a_file_applies_and_devices_are_added() -> None:
     lines = [
         ("CPUWeight", "1"),
         ("CPUWeight", "2"),
@@ -128,15 +126,15 @@ def test_the_last_assignment_of_a_file_counts_and_devices_add_up() -> None:
         ("Unknown", "x"),
         ("CPUQuota", "33.3%"),
     ]
-    found = parse_assignments(lines, MACHINE)
-    assert {name: each.value.value for name, each in found.items()} == {
+    parsed = parse_assignments(lines, MACHINE)
+    assert {name: item.value.value for name, item in parsed.items()} == {
         "CPUWeight": 2,
         "IOReadIOPSMax": (("/dev/b", 2), ("/dev/c", 3)),
         "CPUQuota": "33.3%",
     }
 
 
-def test_values_as_people_read_them() -> None:
+def test_readable_values() -> None:
     unit = {
         "CPUWeight": INFINITY,
         "AllowedCPUs": b"\x0f\x01",

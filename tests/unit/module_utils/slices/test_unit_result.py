@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Slices on a node with systemd: what is set, by how many programs, and what is refused."""
+"""Slices on a node with systemd: the settings, the number of programs, and refused changes."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def _systemd(tmp_path: Path) -> Systemd:
 
 
 def test_a_new_slice_takes_its_values_from_its_file(systemd: Systemd) -> None:
-    changed, answer, verbs = run(systemd, properties={"CPUWeight": 200, "MemoryHigh": 1073741824})
+    changed, result, verbs = run(systemd, properties={"CPUWeight": 200, "MemoryHigh": 1073741824})
     assert (changed, verbs) == (True, ["GetAll", "start", "GetAll"])
-    assert answer["properties"] == {
+    assert result["properties"] == {
         "CPUWeight": 200,
         "MemoryHigh": 1073741824,
         "TasksMax": "infinity",
         "MemoryLow": 0,
     }
-    assert answer["status"]["active_state"] == "active"
-    assert answer["control_group"] == "/node.slice/node-agents.slice"
+    assert result["status"]["active_state"] == "active"
+    assert result["control_group"] == "/node.slice/node-agents.slice"
     assert (systemd.root / LINK).is_symlink()
 
 
@@ -48,10 +48,10 @@ def test_an_unchanged_slice_costs_one_program(systemd: Systemd) -> None:
 
 def test_changed_values_are_pushed_in_one_call_without_a_reload(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200, "TasksMax": 5})
-    changed, answer, verbs = run(systemd, properties={"CPUWeight": 300, "TasksMax": 5, "MemoryLow": "1M"})
+    changed, result, verbs = run(systemd, properties={"CPUWeight": 300, "TasksMax": 5, "MemoryLow": "1M"})
     assert (changed, verbs) == (True, ["GetAll", "SetUnitProperties", "GetAll"])
-    assert answer["properties"]["CPUWeight"] == 300
-    assert sorted(each.name for each in (systemd.root / CONTROL / f"{NAME}.d").iterdir()) == [
+    assert result["properties"]["CPUWeight"] == 300
+    assert sorted(path.name for path in (systemd.root / CONTROL / f"{NAME}.d").iterdir()) == [
         "50-CPUWeight.conf",
         "50-MemoryLow.conf",
     ]
@@ -59,28 +59,28 @@ def test_changed_values_are_pushed_in_one_call_without_a_reload(systemd: Systemd
     assert run(systemd, properties={"CPUWeight": 300, "TasksMax": 5, "MemoryLow": "1M"})[0] is False
 
 
-def test_null_and_no_longer_named_are_the_default_explicitly(systemd: Systemd) -> None:
+def test_null_and_removed_properties_are_the_explicit_default(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200, "TasksMax": 5, "MemoryLow": "1M"})
-    _changed, answer, verbs = run(systemd, properties={"CPUWeight": None, "TasksMax": 5})
+    _changed, result, verbs = run(systemd, properties={"CPUWeight": None, "TasksMax": 5})
     assert verbs == ["GetAll", "SetUnitProperties", "GetAll"]
-    assert answer["properties"]["CPUWeight"] == "infinity"
-    assert answer["properties"]["MemoryLow"] == 0
+    assert result["properties"]["CPUWeight"] == "infinity"
+    assert result["properties"]["MemoryLow"] == 0
     assert systemd.slices[NAME].values["CPUWeight"] == INFINITY
     assert "\n[Slice]\nCPUWeight=\nTasksMax=5\n" in (systemd.root / UNIT).read_text()
 
 
-def test_what_nobody_asked_us_for_is_left_alone(systemd: Systemd) -> None:
+def test_properties_that_were_never_set_stay(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
     systemd.slices[NAME].values["MemoryHigh"] = 4096
     run(systemd, properties={"CPUWeight": 300})
     assert systemd.slices[NAME].values["MemoryHigh"] == 4096
 
 
-def test_a_value_somebody_changed_at_runtime_is_set_again(systemd: Systemd) -> None:
+def test_a_value_that_was_changed_at_runtime_is_set_again(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
     systemd.answer(["busctl", *[""] * 4, "", "", "SetUnitProperties", "", NAME, "true", "1", "CPUWeight", "t", "7"])
-    changed, answer, _verbs = run(systemd, properties={"CPUWeight": 200})
-    assert (changed, answer["properties"]["CPUWeight"]) == (True, 200)
+    changed, result, _verbs = run(systemd, properties={"CPUWeight": 200})
+    assert (changed, result["properties"]["CPUWeight"]) == (True, 200)
 
 
 def test_another_description_needs_a_reload(systemd: Systemd) -> None:
@@ -89,10 +89,10 @@ def test_another_description_needs_a_reload(systemd: Systemd) -> None:
     assert verbs == ["GetAll", "daemon-reload", "GetAll"]
 
 
-def test_a_runtime_slice_keeps_no_file(systemd: Systemd) -> None:
-    changed, answer, verbs = run(systemd, properties={"CPUWeight": 200}, persistent=False)
+def test_a_runtime_slice_has_no_file(systemd: Systemd) -> None:
+    changed, result, verbs = run(systemd, properties={"CPUWeight": 200}, persistent=False)
     assert (changed, verbs) == (True, ["GetAll", "SetUnitProperties", "start", "GetAll"])
-    assert answer["properties"]["CPUWeight"] == 200
+    assert result["properties"]["CPUWeight"] == 200
     assert not (systemd.root / UNIT).exists()
     assert run(systemd, properties={"CPUWeight": 200}, persistent=False)[::2] == (False, ["GetAll"])
 
@@ -101,25 +101,25 @@ def test_a_slice_becomes_persistent_and_runtime_again(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200}, persistent=False)
     assert run(systemd, properties={"CPUWeight": 200})[2] == ["GetAll", "GetAll"]
     assert (systemd.root / UNIT).exists()
-    _changed, answer, _verbs = run(systemd, properties={"CPUWeight": 200}, persistent=False)
-    assert answer["properties"]["CPUWeight"] == 200
+    _changed, result, _verbs = run(systemd, properties={"CPUWeight": 200}, persistent=False)
+    assert result["properties"]["CPUWeight"] == 200
     assert not (systemd.root / UNIT).exists()
     assert not (systemd.root / LINK).is_symlink()
 
 
 def test_removal_leaves_no_trace(systemd: Systemd) -> None:
-    before = [each for each in tree(systemd) if not each.startswith("sys/fs/cgroup/node.slice")]
+    before = [path for path in tree(systemd) if not path.startswith("sys/fs/cgroup/node.slice")]
     run(systemd, properties={"CPUWeight": 200})
     run(systemd, properties={"CPUWeight": 300})
-    changed, answer, verbs = run(systemd, state="absent")
+    changed, result, verbs = run(systemd, state="absent")
     assert (changed, verbs) == (True, ["GetAll", "stop", "GetAll"])
-    assert answer["status"]["active_state"] == "inactive"
-    left = [each for each in tree(systemd) if each not in before]
-    assert left in (["sys/fs/cgroup/node.slice"], [CONTROL, "sys/fs/cgroup/node.slice"])
+    assert result["status"]["active_state"] == "inactive"
+    remaining = [path for path in tree(systemd) if path not in before]
+    assert remaining in (["sys/fs/cgroup/node.slice"], [CONTROL, "sys/fs/cgroup/node.slice"])
     assert run(systemd, state="absent")[::2] == (False, ["GetAll"])
 
 
-def test_a_unit_that_boot_left_loaded_is_forgotten(systemd: Systemd) -> None:
+def test_a_unit_that_was_loaded_at_boot_is_unloaded(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
     systemd.pinned.add(NAME)
     assert run(systemd, state="absent")[2] == ["GetAll", "stop", "GetAll", "daemon-reload"]
@@ -130,28 +130,28 @@ def test_an_inactive_unit_of_an_old_file_is_read_again_before_it_starts(systemd:
     run(systemd, properties={"CPUWeight": 200})
     systemd.pinned.add(NAME)
     systemd.answer(["systemctl", "stop", "--", NAME])
-    _changed, answer, verbs = run(systemd, properties={"CPUWeight": 300})
+    _changed, result, verbs = run(systemd, properties={"CPUWeight": 300})
     assert verbs == ["GetAll", "daemon-reload", "start", "GetAll"]
-    assert answer["properties"]["CPUWeight"] == 300
+    assert result["properties"]["CPUWeight"] == 300
 
 
-def test_what_an_earlier_life_left_is_pushed_aside(systemd: Systemd) -> None:
+def test_values_of_an_earlier_start_are_replaced(systemd: Systemd) -> None:
     systemd.write(f"{CONTROL}/{NAME}.d/50-CPUWeight.conf", "[Slice]\nCPUWeight=7\n")
-    _changed, answer, verbs = run(systemd, properties={"CPUWeight": 200})
-    assert answer["properties"]["CPUWeight"] == 200
+    _changed, result, verbs = run(systemd, properties={"CPUWeight": 200})
+    assert result["properties"]["CPUWeight"] == 200
     assert verbs == ["GetAll", "start", "GetAll", "SetUnitProperties", "GetAll"]
 
 
-@pytest.mark.parametrize("folder", ["node.slice", "node.slice/node-agents.slice/one.service/deep"])
-def test_a_slice_with_a_process_stays(systemd: Systemd, folder: str) -> None:
+@pytest.mark.parametrize("directory", ["node.slice", "node.slice/node-agents.slice/one.service/deep"])
+def test_a_slice_with_a_process_stays(systemd: Systemd, directory: str) -> None:
     run(systemd, properties={"CPUWeight": 200})
-    inside = folder != "node.slice"
-    systemd.write(f"sys/fs/cgroup/{folder}/cgroup.procs", "4711\n")
+    inside = directory != "node.slice"
+    systemd.write(f"sys/fs/cgroup/{directory}/cgroup.procs", "4711\n")
     before = tree(systemd)
     if not inside:
         assert run(systemd, state="absent")[0] is True
         return
-    with pytest.raises(ColocationError, match=r"process 4711 is in it\. Stop what runs there"):
+    with pytest.raises(ColocationError, match=r"process 4711 is in it\. Stop its processes"):
         run(systemd, state="absent")
     assert tree(systemd) == before
     assert systemd.slices[NAME].active
@@ -164,27 +164,27 @@ V1 = """\
 """
 
 
-def test_on_v1_every_hierarchy_is_looked_at_and_cleared(systemd: Systemd) -> None:
+def test_on_v1_every_hierarchy_is_checked_and_cleared(systemd: Systemd) -> None:
     systemd.write("proc/self/mountinfo", V1)
     run(systemd, properties={"CPUWeight": 200})
-    folder = systemd.root / "sys/fs/cgroup/cpuset/node.slice/node-agents.slice"
+    directory = systemd.root / "sys/fs/cgroup/cpuset/node.slice/node-agents.slice"
     systemd.write("sys/fs/cgroup/cpuset/node.slice/node-agents.slice/cgroup.procs", "4711\n")
     with pytest.raises(ColocationError, match="process 4711 is in it"):
         run(systemd, state="absent")
-    (folder / "cgroup.procs").unlink()
+    (directory / "cgroup.procs").unlink()
     assert run(systemd, state="absent")[0] is True
-    assert not folder.exists()
+    assert not directory.exists()
 
 
-def test_a_removal_that_fails_late_leaves_files_and_link(systemd: Systemd) -> None:
+def test_a_removal_that_fails_late_keeps_files_and_link(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
     before = tree(systemd)
     systemd.pinned.add(NAME)
     systemd.refused = "daemon-reload"
     with pytest.raises(ColocationError, match="daemon-reload failed"):
         run(systemd, state="absent")
-    assert [each for each in tree(systemd) if each.startswith("etc")] == [
-        each for each in before if each.startswith("etc")
+    assert [path for path in tree(systemd) if path.startswith("etc")] == [
+        path for path in before if path.startswith("etc")
     ]
     systemd.refused = ""
     assert run(systemd, state="absent")[0] is True
@@ -202,9 +202,9 @@ def test_a_slice_with_another_unit_stays(systemd: Systemd) -> None:
     [
         ("etc/systemd/system.control/node-agents.slice.d/50-CPUWeight.conf", "systemctl revert node-agents.slice"),
         (f"{CONTROL}/{NAME}.d/99-mine.conf", "systemctl revert node-agents.slice"),
-        (f"etc/systemd/system/{NAME}.d/10-site.conf", "Remove the line there"),
-        ("etc/systemd/system/node-.slice.d/10-site.conf", "Remove the line there"),
-        ("usr/lib/systemd/system/slice.d/10-site.conf", "Remove the line there"),
+        (f"etc/systemd/system/{NAME}.d/10-site.conf", "Remove the line from that file"),
+        ("etc/systemd/system/node-.slice.d/10-site.conf", "Remove the line from that file"),
+        ("usr/lib/systemd/system/slice.d/10-site.conf", "Remove the line from that file"),
     ],
 )
 def test_a_stronger_drop_in_is_refused(systemd: Systemd, path: str, remedy: str) -> None:
@@ -213,12 +213,12 @@ def test_a_stronger_drop_in_is_refused(systemd: Systemd, path: str, remedy: str)
     with pytest.raises(ColocationError, match=remedy) as caught:
         run(systemd, properties={"CPUWeight": 200})
     assert caught.value.file == "/" + path
-    assert "sets CPUWeight=7 and wins over CPUWeight=200" in str(caught.value)
+    assert "sets CPUWeight=7 and overrides CPUWeight=200" in str(caught.value)
     assert tree(systemd) == before
     assert run(systemd, properties={"TasksMax": 5})[0] is True
 
 
-def test_a_drop_in_that_says_the_same_is_none_the_worse(systemd: Systemd) -> None:
+def test_a_drop_in_with_the_same_value_is_allowed(systemd: Systemd) -> None:
     systemd.write(
         f"etc/systemd/system/{NAME}.d/10-site.conf", "[Slice]\nMemoryHigh=1024M\nCPUWeight=3\nCPUWeight=200\n"
     )
@@ -226,11 +226,11 @@ def test_a_drop_in_that_says_the_same_is_none_the_worse(systemd: Systemd) -> Non
 
 
 def test_an_unknown_property_is_refused(systemd: Systemd) -> None:
-    with pytest.raises(ColocationError, match="no property MemoryZSwapMax; it came with systemd 253"):
+    with pytest.raises(ColocationError, match="no property MemoryZSwapMax; systemd 253 added it"):
         run(systemd, properties={"MemoryZSwapMax": "1G"})
 
 
-def test_a_failed_start_takes_the_files_back(systemd: Systemd) -> None:
+def test_a_failed_start_restores_the_files(systemd: Systemd) -> None:
     before = tree(systemd)
     systemd.refused = "start"
     with pytest.raises(ColocationError, match=r"systemctl start node-agents\.slice failed: Job for"):
@@ -238,7 +238,7 @@ def test_a_failed_start_takes_the_files_back(systemd: Systemd) -> None:
     assert tree(systemd) == before
 
 
-def test_a_failed_call_takes_the_change_back(systemd: Systemd) -> None:
+def test_a_failed_call_rolls_the_change_back(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
     text = (systemd.root / UNIT).read_text()
     systemd.refused = "SetUnitProperties"
@@ -253,7 +253,7 @@ def test_a_failed_runtime_slice_leaves_nothing(systemd: Systemd) -> None:
     systemd.refused = "start"
     with pytest.raises(ColocationError, match="failed"):
         run(systemd, properties={"CPUWeight": 200}, persistent=False)
-    assert [each for each in tree(systemd) if each not in before] == [CONTROL]
+    assert [path for path in tree(systemd) if path not in before] == [CONTROL]
 
 
 def test_slices_of_kubelet_are_neither_started_nor_stopped(systemd: Systemd) -> None:
@@ -275,10 +275,10 @@ def test_slices_of_kubelet_are_neither_started_nor_stopped(systemd: Systemd) -> 
 @pytest.mark.parametrize(
     ("name", "properties", "message"),
     [
-        ("kubepods-besteffort.slice", {"CPUWeight": 7}, "CPUWeight of kubepods-besteffort.slice is kubelet's"),
+        ("kubepods-besteffort.slice", {"CPUWeight": 7}, "CPUWeight of kubepods-besteffort.slice belongs to kubelet"),
         ("kubepods-besteffort.slice", {"CPUWeight": "idle"}, "kubelet would not start again"),
         ("kubepods.slice", {"MemoryMax": "1G"}, "kubelet writes the memory limit"),
-        ("a-kubepods-burstable.slice", {"MemoryLow": "1G"}, "neither kubelet's version"),
+        ("a-kubepods-burstable.slice", {"MemoryLow": "1G"}, "neither its version"),
         ("kubepods-burstable.slice", {"AllowedCPUs": "0"}, "static CPU manager"),
     ],
 )
@@ -290,7 +290,7 @@ def test_what_kubelet_writes_itself_is_refused(
     assert systemd.verbs == []
 
 
-def test_a_pods_weight_and_what_only_looks_like_kubelets_are_not_refused(systemd: Systemd) -> None:
+def test_a_pods_weight_and_names_like_kubelets_are_not_refused(systemd: Systemd) -> None:
     pod = "kubepods-burstable-pod0123abcd_0000.slice"
     assert run(systemd, name=pod, properties={"CPUWeight": 7})[0] is True
     assert run(systemd, name="mykubepods.slice", properties={"CPUWeight": 7})[0] is True
@@ -303,7 +303,7 @@ def test_a_pods_weight_and_what_only_looks_like_kubelets_are_not_refused(systemd
         ("a-b-kubepods.slice", True),
         ("kubepods-besteffort.slice", True),
         ("a-kubepods-burstable-pod1_2.slice", True),
-        # To kubelet every name that begins with pod is a pod's (IsPodCgroup), and it removes those it does not know.
+        # kubelet treats every name that begins with pod as a pod's (IsPodCgroup), and removes unknown ones.
         ("kubepods-podman.slice", True),
         ("kubepods-pod1-inner.slice", True),
         ("kubepods-kubepods-burstable.slice", True),
@@ -328,7 +328,7 @@ def test_a_transient_slice_gets_a_drop_in(systemd: Systemd) -> None:
     assert (systemd.root / f"{UNIT}.d/50-volcano-colocation.conf").exists()
 
 
-def test_check_mode_tells_what_will_be(systemd: Systemd) -> None:
+def test_check_mode_predicts_the_result(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
     work = unit_result.prepare(systemd.host, parameters(properties={"CPUWeight": 300}))
     file, values = unit_plan.render_diff(work.request, work.state, work.plan)
@@ -340,8 +340,8 @@ def test_check_mode_tells_what_will_be(systemd: Systemd) -> None:
 
 
 def test_usage_and_pressure_of_a_slice_are_reported(systemd: Systemd) -> None:
-    folder = "sys/fs/cgroup/node.slice/node-agents.slice"
-    systemd.write(f"{folder}/cpu.pressure", "some avg10=1.50 avg60=0.00 avg300=0.00 total=42\n")
+    directory = "sys/fs/cgroup/node.slice/node-agents.slice"
+    systemd.write(f"{directory}/cpu.pressure", "some avg10=1.50 avg60=0.00 avg300=0.00 total=42\n")
     unit = {
         "ActiveState": "active",
         "SubState": "active",
@@ -360,19 +360,21 @@ def test_usage_and_pressure_of_a_slice_are_reported(systemd: Systemd) -> None:
     }
 
 
-def test_somebody_elses_drop_in_stays_and_is_named(systemd: Systemd) -> None:
+def test_a_foreign_drop_in_stays_and_is_named(systemd: Systemd) -> None:
     run(systemd, properties={"TasksMax": 5})
     path = f"etc/systemd/system.control/{NAME}.d/50-CPUWeight.conf"
     systemd.write(path, "[Slice]\nCPUWeight=7\n")
     work = unit_result.prepare(systemd.host, parameters(state="absent"))
-    assert unit_result.warnings(work) == [f"/{path} is not ours and stays; remove it, or run systemctl revert {NAME}"]
+    assert unit_result.warnings(work) == [
+        f"/{path} is not managed by the collection and stays; remove it, or run systemctl revert {NAME}"
+    ]
 
 
-def test_controllers_that_the_node_has_not_are_an_error(systemd: Systemd) -> None:
+def test_controllers_that_the_node_lacks_are_an_error(systemd: Systemd) -> None:
     with pytest.raises(ColocationError, match="this node has no controller hugetlb"):
         run(systemd, controllers=["memory", "hugetlb"])
     before = tree(systemd)
     with pytest.raises(ColocationError, match="not in every controller: io: it is not enabled above the slice"):
         run(systemd, controllers=["memory", "io"], properties={"CPUWeight": 1})
     assert not systemd.slices[NAME].active
-    assert [each for each in tree(systemd) if each not in before] == ["sys/fs/cgroup/node.slice"]
+    assert [path for path in tree(systemd) if path not in before] == ["sys/fs/cgroup/node.slice"]

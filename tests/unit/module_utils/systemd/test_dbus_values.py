@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Answers as busctl prints them. Form: systemd src/busctl/busctl.c format_cmdline(), src/basic/escape.c cescape()."""
+"""Output of busctl. Format: systemd src/busctl/busctl.c format_cmdline(), src/basic/escape.c cescape()."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_va
         ('a{sv} 2 "A" t 1 "B" a(sas) 1 "c" 2 "d" "e"\n', {"A": 1, "B": (("c", ("d", "e")),)}),
     ],
 )
-def test_values_are_read(text: str, value: Any) -> None:
+def test_values_are_decoded(text: str, value: Any) -> None:
     assert decode(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "t", 'as 2 "x"', "b yes", "a{sv 1", "t one", "a 1", "? 1"])
-def test_what_is_no_value_is_an_error(text: str) -> None:
+def test_an_invalid_text_is_an_error(text: str) -> None:
     with pytest.raises(UnreadableReply, match="busctl"):
         decode(text)
 
 
 @pytest.mark.parametrize(
-    ("wanted", "words"),
+    ("property_", "words"),
     [
         (Property("CPUWeight", "t", INFINITY), ["t", "18446744073709551615"]),
         (Property("TasksAccounting", "b", True), ["b", "true"]),
@@ -59,5 +59,5 @@ def test_what_is_no_value_is_an_error(text: str) -> None:
         (Property("IOReadBandwidthMax", "a(st)", ()), ["a(st)", "0"]),
     ],
 )
-def test_values_are_written(wanted: Property, words: list[str]) -> None:
-    assert arguments(wanted) == words
+def test_values_are_encoded(property_: Property, words: list[str]) -> None:
+    assert arguments(property_) == words

@@ -23,7 +23,7 @@ def test_show(simulation: Simulation) -> None:
 @pytest.mark.parametrize(
     ("active", "runs"), [("active", True), ("activating", True), ("failed", False), ("inactive", False)]
 )
-def test_a_unit_between_two_attempts_is_meant_to_run(simulation: Simulation, active: str, runs: bool) -> None:
+def test_a_unit_between_two_attempts_should_run(simulation: Simulation, active: str, runs: bool) -> None:
     simulation.units[KUBELET].active = active
     assert service_units.show(simulation.node, KUBELET).runs is runs
 
@@ -41,11 +41,11 @@ def test_a_start_may_take_longer_than_a_stop(simulation: Simulation, monkeypatch
     limits: dict[str, float] = {}
     run = host.run
 
-    def noted(self: Any, argv: Sequence[str], timeout: float = 30.0) -> Any:
+    def record_timeout(self: Any, argv: Sequence[str], timeout: float = 30.0) -> Any:
         limits[argv[1]] = timeout
         return run(self, argv, timeout)
 
-    monkeypatch.setattr(host, "run", noted)
+    monkeypatch.setattr(host, "run", record_timeout)
     service_units.stop(simulation.node, KUBELET)
     service_units.start(simulation.node, KUBELET)
     assert (limits["stop"], limits["start"]) == (180.0, 600.0)
@@ -65,12 +65,12 @@ def test_a_failed_job_says_why(simulation: Simulation) -> None:
 
 def test_a_unit_that_something_starts_again_is_named(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "_job", lambda verb, name: (0, "", ""))
-    with pytest.raises(ServiceError, match=r"kubelet.service was stopped and is active again. Find out what starts it"):
+    with pytest.raises(ServiceError, match=r"kubelet.service was stopped, but is active again. Find the unit"):
         service_units.stop(simulation.node, KUBELET)
 
 
 @pytest.mark.parametrize("silent", [1, service_units.SHOW_TRIES - 1, service_units.SHOW_TRIES])
-def test_a_state_that_took_too_long_is_asked_for_again(
+def test_a_state_without_a_timely_reply_is_requested_again(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, silent: int
 ) -> None:
     host = type(simulation.node.host)

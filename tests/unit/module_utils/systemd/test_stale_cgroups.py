@@ -23,7 +23,7 @@ V1 = """\
 """
 
 
-def folder(simulation: Simulation, path: str) -> Path:
+def directory(simulation: Simulation, path: str) -> Path:
     return Path(simulation.host.path("/sys/fs/cgroup/" + path))
 
 
@@ -32,41 +32,41 @@ def test_mount_points_of_cgroups_are_read_from_the_mount_table() -> None:
     assert mount_points("30 24 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n") == ["/sys/fs/cgroup"]
 
 
-def test_a_plain_tree_goes_from_every_hierarchy(simulation: Simulation) -> None:
+def test_a_plain_tree_is_removed_from_every_hierarchy(simulation: Simulation) -> None:
     simulation.write("/proc/self/mountinfo", V1)
     for hierarchy in ("systemd", "cpuset", "cpu,cpuacct"):
-        folder(simulation, hierarchy + "/kubepods/besteffort/pod1").mkdir(parents=True)
-        folder(simulation, hierarchy + "/system.slice").mkdir()
+        directory(simulation, hierarchy + "/kubepods/besteffort/pod1").mkdir(parents=True)
+        directory(simulation, hierarchy + "/system.slice").mkdir()
     assert remove_cgroup(simulation.node, "kubepods") == "kubepods: removed"
     assert remove_cgroup(simulation.node, "kubepods") == "kubepods: none"
     for hierarchy in ("systemd", "cpuset", "cpu,cpuacct"):
-        assert [path.name for path in folder(simulation, hierarchy).iterdir()] == ["system.slice"]
+        assert [path.name for path in directory(simulation, hierarchy).iterdir()] == ["system.slice"]
 
 
-def test_a_tree_with_a_process_is_left_alone(simulation: Simulation) -> None:
+def test_a_tree_with_a_process_is_not_removed(simulation: Simulation) -> None:
     simulation.write("/sys/fs/cgroup/kubepods/besteffort/pod1/cgroup.procs", "4711\n12\n")
     assert processes(simulation.host, "/sys/fs/cgroup/kubepods") == {12, 4711}
-    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: left alone, process 12 is in it"
-    assert folder(simulation, "kubepods/besteffort/pod1").is_dir()
+    assert remove_cgroup(simulation.node, "kubepods") == "kubepods: not removed, process 12 is in it"
+    assert directory(simulation, "kubepods/besteffort/pod1").is_dir()
 
 
 def test_a_cgroup_is_removed_on_a_node_with_very_many_mounts(simulation: Simulation) -> None:
     overlay = "40 24 0:50 / /run/containerd/x rw - overlay overlay rw,lowerdir=" + "/var/lib/containerd" * 50 + "\n"
     simulation.write("/proc/self/mountinfo", overlay * 3000 + V1)
-    folder(simulation, "cpuset/kubepods").mkdir(parents=True)
+    directory(simulation, "cpuset/kubepods").mkdir(parents=True)
     assert remove_cgroup(simulation.node, "kubepods") == "kubepods: removed"
 
 
 def test_a_slice_is_stopped_by_systemd(simulation: Simulation) -> None:
-    folder(simulation, "kubepods.slice").mkdir(parents=True)
+    directory(simulation, "kubepods.slice").mkdir(parents=True)
     assert remove_cgroup(simulation.node, "kubepods.slice") == "kubepods.slice: removed"
     assert ("systemctl", "stop", "kubepods.slice") in simulation.commands
 
 
 def test_links_are_not_followed(simulation: Simulation) -> None:
-    outside = folder(simulation, "elsewhere/inner")
+    outside = directory(simulation, "elsewhere/inner")
     outside.mkdir(parents=True)
-    folder(simulation, "kubepods/sub").mkdir(parents=True)
-    folder(simulation, "kubepods/link").symlink_to(outside.parent)
+    directory(simulation, "kubepods/sub").mkdir(parents=True)
+    directory(simulation, "kubepods/link").symlink_to(outside.parent)
     assert remove_cgroup(simulation.node, "kubepods").startswith("kubepods: cannot be removed from")
     assert outside.is_dir()

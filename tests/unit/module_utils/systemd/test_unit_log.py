@@ -28,7 +28,7 @@ time="2026-11-21T02:21:43Z" level=fatal msg="containerd: invalid plugin config: 
 """
 
 
-def test_each_line_that_tells_of_a_failure_is_shown_once() -> None:
+def test_each_line_about_a_failure_is_shown_once() -> None:
     assert failure_lines(KUBELET) == [
         "server.go:269] failed to run Kubelet: start cpu manager error: could not restore state",
         "kubelet.service: Main process exited, code=exited, status=255/EXCEPTION",
