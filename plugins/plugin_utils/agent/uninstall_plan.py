@@ -60,7 +60,7 @@ def _node_changes(
         labels = {} if keep else {**off.get(node.name, {}), POOL_LABEL: None}
         old, new = _old(node, labels), _new(node, labels)
         if old != new:
-            yield replace(patch_object(_patch(node, labels), old, new), found=node.found)
+            yield replace(patch_object(_patch(node, labels), old, new), observed=node.found)
         if node.listed:
             gone = dict.fromkeys(node.listed)
             body = {**_node_header(node), "status": {"capacity": gone, "allocatable": gone}}
@@ -78,7 +78,7 @@ def _remaining_taints(node: LiveNode) -> list[dict[str, Any]]:
 def _patch(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
     """Taints are written as a whole list, so that the version that was read has to be the one that is replaced.
 
-    Only then: kubelet writes to its Node all the time. That alone is no reason to give up: ``ObjectChange.found``.
+    Only then: kubelet writes to its Node all the time. That alone is no reason to give up: ``ObjectChange.observed``.
     """
     annotations = {key: None for key in REPORTED_ANNOTATIONS if key in node.annotations}
     keys = {"labels": dict(labels), "annotations": annotations}

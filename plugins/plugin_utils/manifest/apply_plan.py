@@ -161,7 +161,7 @@ def is_job(ref: Ref) -> bool:
 
 
 def _collect_conflicts(ref: Ref, merged: MergeResult, work: _PlanBuilder) -> None:
-    work.kept += [f"{ref.place}: {each}" for each in merged.kept]
+    work.kept += [f"{ref.place}: {each}" for each in merged.preserved]
     if not work.adopt:
         work.conflicts += [f"{ref.place}: {each}" for each in merged.conflicts]
 

@@ -124,7 +124,7 @@ def test_what_admission_refuses_is_said_in_the_servers_words(what: str, server: 
     server.says = {what: (403, {"message": WORDS[what]})}
     told = deploy(kubeconfig)["msg"]
     assert f", or an admission controller refuses it: {WORDS[what]}. " in told
-    assert "or look at what refuses it; " in told
+    assert "or check which admission controller refuses it; " in told
 
 
 def test_what_cannot_be_read_is_named(server: AgentServer, kubeconfig: str) -> None:

@@ -151,7 +151,7 @@ def test_what_others_changed_of_ours_is_told_and_stays() -> None:
 
 @pytest.mark.parametrize("data", [{}, {"agent.json": "{}"}, {"agent.json": '{"schema": 9}'}])
 def test_a_journal_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
-    with pytest.raises(ClusterError, match=r"volcano-colocation-agent is not what this version"):
+    with pytest.raises(ClusterError, match=r"volcano-colocation-agent does not have the format of this version"):
         parse_journal({**render_journal(AgentJournal(), SPACE), "data": data})
 
 

@@ -39,7 +39,7 @@ def test_a_record_has_its_form() -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 1}'])
 def test_a_record_of_something_else_is_refused(text: str) -> None:
-    with pytest.raises(ClusterError, match=r"^ConfigMap space/record is not what this version of the collection keeps"):
+    with pytest.raises(ClusterError, match=r"^ConfigMap space/record does not have the format of this version"):
         parse_record(config_map(text), ENTRY, lambda document: document["a"])
 
 

@@ -56,7 +56,7 @@ def test_changes_are_applied_in_their_order() -> None:
 
 def test_the_error_says_how_many_were_applied_before() -> None:
     found = server(refuses={"patch configmaps c in a": 403})
-    with pytest.raises(ApiError, match=r": no\. 1 of 3 steps were done before it, and a further run goes on\. Grant"):
+    with pytest.raises(ApiError, match=r": no\. 1 of 3 steps were done before it, and another run continues\. Grant"):
         apply_changes(found.client(), CHANGES)
     with pytest.raises(ApiError, match=r": no\. Nothing was changed\. "):
         apply_changes(server(refuses=found.refuses).client(dry_run=True), CHANGES)
@@ -141,9 +141,9 @@ def test_a_patch_is_not_sent_for_ever() -> None:
 
 def test_what_a_change_needs_is_waited_for() -> None:
     settled: list[str] = []
-    apply_changes(server().client(), CHANGES, settle=lambda change: settled.append(str(change)))
+    apply_changes(server().client(), CHANGES, before_change=lambda change: settled.append(str(change)))
     assert settled == ["create Namespace a", "patch ConfigMap a/c", "delete ConfigMap a/c", "None"]
-    apply_changes(server().client(dry_run=True), CHANGES, settle=lambda change: settled.append(str(change)))
+    apply_changes(server().client(dry_run=True), CHANGES, before_change=lambda change: settled.append(str(change)))
     assert len(settled) == 4
 
     def fail(change: ObjectChange | None) -> None:
@@ -151,4 +151,4 @@ def test_what_a_change_needs_is_waited_for() -> None:
             raise ApiError("get x", 500, "no", server().client().context)
 
     with pytest.raises(ApiError, match=r"3 of 3 steps were done before it"):
-        apply_changes(server().client(), CHANGES, settle=fail)
+        apply_changes(server().client(), CHANGES, before_change=fail)

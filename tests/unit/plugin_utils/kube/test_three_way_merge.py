@@ -109,7 +109,7 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
 def test_each_three_way_case_has_its_change_what_is_kept_and_its_conflicts(name: str) -> None:
     live, wanted, last, change, kept, conflicts = WAYS[name]
     found = merge(live, wanted, last, KEEP)
-    assert (found.change, found.kept, found.conflicts) == (change, kept, conflicts)
+    assert (found.change, found.preserved, found.conflicts) == (change, kept, conflicts)
 
 
 def named(**items: Any) -> dict[str, Any]:
@@ -162,14 +162,14 @@ LISTS: dict[str, tuple[Any, Any, Any, Any, list[str]]] = {
 def test_items_with_names_are_told_apart(name: str) -> None:
     live, wanted, last, change, kept = LISTS[name]
     found = merge(live, wanted, last, KEEP)
-    assert (found.change, found.kept, found.conflicts) == (change, kept, [])
+    assert (found.change, found.preserved, found.conflicts) == (change, kept, [])
 
 
 @pytest.mark.parametrize("name", ["set by others since", "taken away by others since", "both changed"])
 def test_what_others_changed_is_reset_where_that_is_the_rule(name: str) -> None:
     live, wanted, last, _change, _kept, _conflicts = WAYS[name]
     found = merge(live, wanted, last, RESET)
-    assert (found.change, found.kept, found.conflicts) == (wanted, [], [])
+    assert (found.change, found.preserved, found.conflicts) == (wanted, [], [])
     item = merge(named(a={"x": 9}, side={}), named(a={"x": 1}, b={}), named(a={"x": 1}, b={}), RESET)
     assert item.change == named(a={"x": 1}, b={}, side={})
 

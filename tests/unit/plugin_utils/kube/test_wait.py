@@ -40,11 +40,11 @@ def conditions(*found: tuple[str, str]) -> dict[str, Any]:
 
 
 STATES: dict[str, tuple[Ref, Any, Readiness]] = {
-    "gone": (ref("Deployment"), None, Readiness("it is not there")),
+    "gone": (ref("Deployment"), None, Readiness("it does not exist")),
     "unseen": (
         ref("Deployment"),
         {"metadata": {"generation": 1}},
-        Readiness("its last change has not been taken up yet"),
+        Readiness("its controller has not observed its last change yet"),
     ),
     "old pods": (ref("Deployment"), workload(), Readiness("0 of 1 pods up to date")),
     "no pods": (ref("Deployment"), workload(updatedReplicas=1), Readiness("0 of 1 pods available")),
@@ -138,7 +138,7 @@ def test_what_does_not_become_ready_in_time_is_named(kind: str) -> None:
     with pytest.raises(ClusterError) as failed:
         wait_until_ready(server.client(), [ref(kind, api)], WaitOptions(0), "Look.")
     reason = "it is not Established yet" if kind != "Deployment" else "0 of 1 pods up to date (Pod p: Pending)"
-    assert str(failed.value) == f"What was installed does not run: {kind} b/a: {reason}. Look."
+    assert str(failed.value) == f"Installed objects are not ready: {kind} b/a: {reason}. Look."
 
 
 def test_a_job_that_failed_is_not_waited_for() -> None:

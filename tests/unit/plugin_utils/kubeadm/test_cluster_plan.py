@@ -54,7 +54,7 @@ def test_a_second_run_changes_nothing() -> None:
         ([host("a")], "b: not a host of this run"),
         ([host("a"), host("b", lacks="2 setting(s) of it are pending")], "b: 2 setting(s) of it are pending"),
         ([host("a"), host("b", kubeadm=False, lacks="it is unknown")], "b: it is unknown"),
-        ([host("a"), host("b"), PlayHost("c", lacks="it was not looked at")], "c: it was not looked at"),
+        ([host("a"), host("b"), PlayHost("c", lacks="it was not observed")], "c: it was not observed"),
     ],
 )
 def test_a_node_that_may_have_other_values_keeps_it_and_is_named(

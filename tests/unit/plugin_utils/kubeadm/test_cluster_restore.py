@@ -183,5 +183,5 @@ def test_an_earlier_write_outlives_a_later_one_that_never_happened() -> None:
     [{}, {"kubelet-config.json": "{"}, {"kubelet-config.json": "[]"}, {"kubelet-config.json": '{"schema": 2}'}],
 )
 def test_a_config_map_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
-    with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation is not what"):
+    with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation does not have the format"):
         parse_journal(ConfigMap("volcano-colocation", data, "1", "kube-system"))

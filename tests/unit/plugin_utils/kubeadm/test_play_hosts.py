@@ -89,14 +89,14 @@ def test_a_drop_in_is_not_in_the_file_that_kubeadm_makes(tmp_path: Path) -> None
         ),
         (observed(Plan(pending=(CHANGE,))), None, True, "1 setting(s) of it are pending"),
         (observed(Plan(refusals=(Refusal("x", "y", "z"),))), None, True, "it cannot have the profile"),
-        ({"plan": {}}, None, True, "it was not looked at in this run"),
-        (None, None, True, "it was not looked at in this run"),
+        ({"plan": {}}, None, True, "it was not observed in this run"),
+        (None, None, True, "it was not observed in this run"),
     ],
 )
 def test_what_a_host_lacks(before: Any, after: Any, planned: bool, lacks: str | None) -> None:
     found = parse_host("Worker.example", before, after, planned=planned)
     assert found.lacks == lacks
-    if lacks != "it was not looked at in this run":
+    if lacks != "it was not observed in this run":
         assert found.node_names == ("worker-1", "worker.example")
         assert found.fields == {("cgroupDriver",): "systemd"}
 

@@ -46,5 +46,7 @@ def test_an_inventory_reads_as_it_was_written() -> None:
     known = Inventory((Ref("v1", "ConfigMap", "a", "b"),), {"Job b/c": "sha256:0"})
     config_map = inventory_ref("x").header()
     assert parse_inventory({**config_map, "data": known.written()}) == known
-    with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation-manifest-x is not what"):
+    with pytest.raises(
+        ClusterError, match="ConfigMap kube-system/volcano-colocation-manifest-x does not have the format"
+    ):
         parse_inventory({**config_map, "data": {"inventory.json": '{"schema": 2}'}})

@@ -142,7 +142,7 @@ def test_the_journal_survives_being_written() -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", '{"schema": 2}', '{"schema": 1, "entries": [{}], "text": null}'])
 def test_a_journal_of_somebody_else_is_refused(text: str) -> None:
-    with pytest.raises(ClusterError, match="is not what this version of the collection keeps there"):
+    with pytest.raises(ClusterError, match="does not have the format of this version of the collection"):
         parse_journal(ConfigMap(JOURNAL_NAME, {JOURNAL_KEY: text}, "1", "volcano-system"))
 
 
