@@ -56,7 +56,7 @@ class Absent(Enum):
 
 
 class Drift(Enum):
-    """How to treat a field that another client changed: it stays while the desired value is the same, or it is reset."""
+    """What to do with a field that another client changed: keep it while the desired value is the same, or reset it."""
 
     KEEP = "keep"
     RESET = "reset"

@@ -38,14 +38,14 @@ def test_a_mark_holds_what_was_said_and_is_small() -> None:
 @pytest.mark.parametrize("note", ["", "%", "AAAA", "eJyLBQAANwA1"])
 def test_a_mark_of_somebody_else_is_refused(note: str) -> None:
     live = {**CRD, "metadata": {"name": "a", "annotations": {LAST_APPLIED: note}}}
-    with pytest.raises(ClusterError, match="is not what this version of the collection writes"):
+    with pytest.raises(ClusterError, match="does not have the format of this version of the collection"):
         last_applied_fields(live)
 
 
 def test_an_inventory_reads_as_it_was_written() -> None:
     known = Inventory((Ref("v1", "ConfigMap", "a", "b"),), {"Job b/c": "sha256:0"})
     config_map = inventory_ref("x").header()
-    assert parse_inventory({**config_map, "data": known.written()}) == known
+    assert parse_inventory({**config_map, "data": known.to_data()}) == known
     with pytest.raises(
         ClusterError, match="ConfigMap kube-system/volcano-colocation-manifest-x does not have the format"
     ):

@@ -96,27 +96,27 @@ HOOKS = {"pre-install,pre-upgrade": 1, "post-delete": 0, "crd-install": 1, "test
 def test_only_helms_hooks_for_an_installation_are_made(hook: str) -> None:
     text = MAP.replace("namespace: b}", f"namespace: b, annotations: {{helm.sh/hook: '{hook}'}}}}")
     found = read(text)
-    assert (len(found.items), len(found.left_out)) == (HOOKS[hook], 1 - HOOKS[hook])
+    assert (len(found.items), len(found.unsupported)) == (HOOKS[hook], 1 - HOOKS[hook])
 
 
 WRONG = {
     "no YAML": (f"{MAP}---\na: [\n", "m.yaml:6: "),
     "duplicate keys": (f"{MAP}data: {{}}\ndata: {{}}\n", "m.yaml:5: duplicate key 'data'"),
-    "nothing": ("# only this\n---\n", "m.yaml: it holds no object"),
+    "nothing": ("# only this\n---\n", "m.yaml: it has no object"),
     "no apiVersion": ("kind: A\nmetadata: {name: a}\n", "m.yaml:1: an object without apiVersion"),
     "no kind": ("\n\napiVersion: v1\nmetadata: {name: a}\n", "m.yaml:3: an object without kind"),
     "no name": ("---\n# c\napiVersion: v1\nkind: A\nmetadata: {}\n", "m.yaml:3: an object without metadata.name"),
     "no metadata": ("apiVersion: v1\nkind: A\n", "m.yaml:1: an object without metadata.name"),
     "no object in a list": ("apiVersion: v1\nkind: List\nitems: [3]\n", "m.yaml:1: an object without apiVersion"),
-    "twice": (f"{MAP}---\n{MAP}", "m.yaml:5: ConfigMap b/a is there twice, first in line 1"),
-    "values": (f"{MAP}data:\n  a: '{{{{ .Values.a }}}}'\n", "m.yaml:5: a template of Helm that was not rendered"),
-    "name": (MAP.replace("name: a", "name: '{{ x }}'"), "m.yaml:1: metadata.name is a template that was not rendered"),
-    "a block": (f"{MAP}data:\n  {{{{ if x }}}}\n", "m.yaml:5: a template that was not rendered"),
+    "twice": (f"{MAP}---\n{MAP}", "m.yaml:5: ConfigMap b/a is defined twice, first in line 1"),
+    "values": (f"{MAP}data:\n  a: '{{{{ .Values.a }}}}'\n", "m.yaml:5: a Helm template that is not rendered"),
+    "name": (MAP.replace("name: a", "name: '{{ x }}'"), "m.yaml:1: metadata.name is a template that is not rendered"),
+    "a block": (f"{MAP}data:\n  {{{{ if x }}}}\n", "m.yaml:5: a template that is not rendered"),
     "a word that YAML takes for no": (
         MAP.replace("namespace: b", "namespace: n"),
-        "m.yaml:1: metadata.namespace is no text",
+        "m.yaml:1: metadata.namespace is not a string",
     ),
-    "no namespace": (MAP.replace(", namespace: b", ""), "m.yaml:1: ConfigMap a names no namespace"),
+    "no namespace": (MAP.replace(", namespace: b", ""), "m.yaml:1: ConfigMap a has no namespace"),
 }
 
 
@@ -124,7 +124,7 @@ WRONG = {
 def test_what_is_wrong_is_named_with_its_line(name: str) -> None:
     text, told = WRONG[name]
     assert told in refused(text)
-    assert "Nothing was changed, and no API server was asked." in refused(text)
+    assert "Nothing was changed, and no request was sent to an API server." in refused(text)
 
 
 def test_all_that_is_wrong_is_named_at_once() -> None:
@@ -147,7 +147,9 @@ def deployment(*images: str) -> str:
     "image", ["busybox", "busybox:latest", "a.example/b:master", "localhost/b", "a.example:5000/b"]
 )
 def test_images_that_are_not_pinned_are_refused_unless_it_is_said(image: str) -> None:
-    assert f"Deployment ns/d: the image {image} has no version as its tag and no digest" in refused(deployment(image))
+    assert f"Deployment ns/d: the image {image} has neither a version as its tag nor a digest" in refused(
+        deployment(image)
+    )
     assert read(deployment(image), allow_unpinned=True).images == (image,)
 
 
@@ -163,7 +165,7 @@ def test_releases_of_volcano_that_the_findings_do_not_know_are_refused() -> None
 
 
 def test_an_image_that_was_not_rendered_is_named() -> None:
-    assert "an image is a template that was not rendered" in refused(deployment("{{ image }}"))
+    assert "an image is a template that is not rendered" in refused(deployment("{{ image }}"))
 
 
 MIRRORED = {
@@ -212,7 +214,7 @@ def test_a_text_is_taken_by_its_digest_only() -> None:
     assert (
         verify_text("m", b"\xef\xbb\xbfa: 1\n", f" SHA256:{digest.upper()}\n".replace("SHA256", "sha256")) == "a: 1\n"
     )
-    with pytest.raises(ClusterError, match=f"m has the sha256 {digest}, and 00 is wanted"):
+    with pytest.raises(ClusterError, match=f"m has the sha256 {digest}, and the expected sha256 is 00"):
         verify_text("m", b"\xef\xbb\xbfa: 1\n", "00")
     with pytest.raises(ClusterError, match="m:2: a byte that is not UTF-8"):
         verify_text("m", b"a\n\xff", hashlib.sha256(b"a\n\xff").hexdigest())
