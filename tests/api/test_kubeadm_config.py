@@ -231,7 +231,7 @@ def test_a_text_that_kubeadm_wrote_since_is_restored_field_by_field(config: Kube
 def test_a_concurrent_change_is_not_overwritten(config: KubeletConfig) -> None:
     kubeconfig = config.server.kubeconfig
     cluster = KubeadmCluster(Client(ErrorContext(kubeconfig, "docs/kubeadm.md")))
-    found = cluster.seen().config_map
+    found = cluster.read_state().config_map
     assert found
     config.set_text(config.original + "maxPods: 50\n")
     with pytest.raises(ClusterError, match="another client changed it after it was read") as refused:

@@ -78,8 +78,8 @@ def test_a_node_that_fails_is_put_back_and_stops_the_rollout(cluster: Cluster) -
     before = cluster.state()
     run = roll(cluster, colocation_health_timeout=90)
     assert run.code != 0, run.output
-    assert f"{cluster.first.name}  put back" in run.output
-    assert "2 nodes in the rollout: 1 put back, 1 not touched" in run.output
+    assert f"{cluster.first.name}  rolled back" in run.output
+    assert "2 nodes in the rollout: 1 rolled back, 1 not touched" in run.output
     assert closed(cluster.first) == (True, False)
     assert closed(cluster.second) == (False, False)
     after = cluster.state()

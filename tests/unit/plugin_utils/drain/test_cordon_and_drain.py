@@ -74,7 +74,7 @@ def test_a_node_is_cordoned_and_its_pods_leave(reach: Any, passing: Time) -> Non
     assert server.log[0] == "PATCH /api/v1/nodes/n1"
     assert is_cordoned(server.node)
     assert server.node["metadata"]["annotations"] == {CORDON_ANNOTATION: "2026-01-01T00:00:00Z"}
-    assert passing.told == ["2 pod(s) left: default/a: has not ended yet; default/b: has not ended yet"] * 3
+    assert passing.told == ["2 pod(s) remaining: default/a: has not ended yet; default/b: has not ended yet"] * 3
 
 
 def test_what_we_closed_we_open(reach: Any, passing: Time) -> None:
@@ -135,7 +135,7 @@ def test_a_pod_that_does_not_end_is_given_up_too(reach: Any, passing: Time) -> N
 def test_a_pod_that_may_not_go_is_seen_before_anything_is_done(reach: Any, passing: Time) -> None:
     server = ApiServer([pod("a"), pod("b", "")])
     found = drained(reach(server), passing)
-    assert found.reason.startswith("default/b: no controller would bring it back")
+    assert found.reason.startswith("default/b: no controller would re-create it")
     assert server.log == []
     assert drained(reach(server, bare_pods=True), passing).reason == ""
 
@@ -159,7 +159,7 @@ def test_a_kubelet_that_reports_meanwhile_is_no_conflict(reach: Any, passing: Ti
     server = ApiServer([], conflicts=3)
     assert drained(reach(server), passing).cordoned
     server.conflicts = 99
-    with pytest.raises(ClusterError, match="was changed by others each time"):
+    with pytest.raises(ClusterError, match="could not be changed: other clients changed it"):
         uncordon_node(reach(server), "n1")
 
 

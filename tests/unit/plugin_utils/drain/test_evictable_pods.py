@@ -29,7 +29,7 @@ def test_a_pod_that_a_controller_brings_back_is_evicted() -> None:
     found = judged(pod("a"))
     assert (found.action, found.why, str(found)) == (
         DrainAction.EVICT,
-        "the ReplicaSet web brings it back",
+        "the ReplicaSet web re-creates it",
         "default/a",
     )
 

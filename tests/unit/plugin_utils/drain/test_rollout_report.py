@@ -67,8 +67,8 @@ def test_the_outlook_names_every_node_in_its_batch() -> None:
         "batch 1 of 2",
         "  n1: drained of 2 pod(s), then changed; 1 of them wait for their PodDisruptionBudget",
         "batch 2 of 2",
-        "  n2: changed as it is, no pod has to leave",
-        "  n3: left out, it cannot be drained: default/x: no controller",
+        "  n2: changed without a drain",
+        "  n3: skipped, it cannot be drained: default/x: no controller",
     ]
 
 
@@ -76,7 +76,7 @@ def test_a_diff_has_what_leaves_and_what_stays() -> None:
     found = drain_diff(GOING)
     assert found["before"] == "schedulable\npod default/d\npod default/a\npod default/b\n"
     assert found["after"] == "cordoned\npod default/d\n"
-    assert drain_diff(DrainResult("", False, PODS, ()))["after"].startswith("cordoned by others\n")
+    assert drain_diff(DrainResult("", False, PODS, ()))["after"].startswith("cordoned by another client\n")
 
 
 CHANGED = {"transaction": {"state": "committed"}, "changed": True, "plan": {"changes": [1, 2]}}
@@ -90,9 +90,9 @@ BACK = {"transaction": {"state": "rolled-back"}, "failed": True, "msg": "It was 
         ({"node_aligned": {"skipped": True, "changed": False}}, "not touched", ""),
         ({"node_aligned": CHANGED}, "changed", "2 setting(s)"),
         ({"node_aligned": {"changed": True, "plan": {"changes": [1]}}}, "would change", "1 setting(s)"),
-        ({"node_aligned": BACK}, "put back", "It was put back."),
+        ({"node_aligned": BACK}, "rolled back", "It was put back."),
         ({"node_aligned": {"failed": True, "msg": "No."}}, "failed", "No."),
-        ({"node_aligned": {"unreachable": True, "msg": "x"}}, "lost contact", "what was begun there ends by itself"),
+        ({"node_aligned": {"unreachable": True, "msg": "x"}}, "lost contact", "its change ends by itself"),
         ({"node_aligned": {"skipped": True}, "rollout_drained": {"reason": "budget"}}, "not drained", "budget"),
     ],
 )
@@ -132,9 +132,9 @@ def test_the_table_has_the_worst_first_and_counts_the_rest() -> None:
         table_row("away", {}),
     ]
     assert render_table(rows).splitlines() == [
-        "bad  put back  It was put back.",
-        "ok   changed   2 setting(s)",
-        "4 nodes in the rollout: 1 put back, 1 changed, 2 not touched",
+        "bad  rolled back  It was put back.",
+        "ok   changed      2 setting(s)",
+        "4 nodes in the rollout: 1 rolled back, 1 changed, 2 not touched",
     ]
 
 

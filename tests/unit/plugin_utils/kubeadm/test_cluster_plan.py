@@ -94,7 +94,7 @@ def test_equal_lists_and_numbers_of_other_types_are_told_apart() -> None:
 
 def test_a_drop_in_needs_no_config_map_but_has_its_say() -> None:
     alone = plan_cluster([host("a", main_file=False)], seen("a"), AUTO)
-    assert (alone.after, alone.reasons) == (None, ("no host of this run gets its settings from it",))
+    assert (alone.after, alone.reasons) == (None, ("no host of this run gets its settings from kubelet-config",))
     other = host("b", main_file=False, fields={DRIVER: "cgroupfs", CPU: "500m"})
     both = plan_cluster([host("a"), other], seen("a", "b"), AUTO)
     assert [each.keys for each in both.changes] == [CPU]

@@ -100,7 +100,7 @@ def test_the_config_map_of_another_version_goes_back_field_by_field() -> None:
 
 
 def test_somebody_elses_change_of_our_field_is_a_conflict() -> None:
-    with pytest.raises(ClusterError, match="cgroupDriver was cgroupfs, the collection made it systemd, now it is foo"):
+    with pytest.raises(ClusterError, match="cgroupDriver was cgroupfs, the collection set systemd, now it is foo"):
         put_back(WRITTEN.replace("systemd", "foo"), first())
 
 
@@ -130,9 +130,9 @@ def test_a_config_map_that_is_gone_is_forgotten() -> None:
     [
         ([host("a")], AUTO, "b: not a host of this run"),
         (
-            [host("a"), PlayHost("b", lacks="it was not put back in this run")],
+            [host("a"), PlayHost("b", lacks="it was not restored in this run")],
             AUTO,
-            "b: it was not put back in this run",
+            "b: it was not restored in this run",
         ),
         ([host("a"), host("b")], FALSE, "colocation_kubeadm_edit_configmap is false"),
     ],

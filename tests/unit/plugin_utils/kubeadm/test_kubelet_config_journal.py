@@ -38,7 +38,7 @@ def server(**different: object) -> Server:
 
 
 def test_the_nodes_and_the_config_map_are_read() -> None:
-    seen = KubeadmCluster(server().client()).seen()
+    seen = KubeadmCluster(server().client()).read_state()
     assert [node.boot_id for node in seen.nodes] == ["b"]
     assert seen.config_map
     assert (seen.config_map.place, seen.config_map.data) == ("ConfigMap kube-system/kubelet-config", CONFIG["data"])
@@ -66,7 +66,7 @@ def plan(seen: KubeadmState, after: str = "b: 2\n") -> ClusterPlan:
 def test_all_permissions_that_are_missing_are_named(denied: tuple[str, ...], missing: str) -> None:
     found = server(denied=denied)
     cluster = KubeadmCluster(found.client())
-    changes = plan_changes(plan(cluster.seen()), None)
+    changes = plan_changes(plan(cluster.read_state()), None)
     with pytest.raises(ClusterError, match=rf"may not {missing}\. Nothing was changed\. Grant it"):
         apply_permitted(cluster.client, changes)
     assert found.writes == []
@@ -76,14 +76,14 @@ def test_all_permissions_that_are_missing_are_named(denied: tuple[str, ...], mis
 def test_the_journal_is_written_before_the_text_and_deleted_after_it() -> None:
     found = server()
     cluster = KubeadmCluster(found.client())
-    apply_permitted(cluster.client, plan_changes(plan(cluster.seen()), None))
-    seen = cluster.seen()
+    apply_permitted(cluster.client, plan_changes(plan(cluster.read_state()), None))
+    seen = cluster.read_state()
     assert seen.journal == JOURNALED
     apply_permitted(cluster.client, plan_changes(plan(seen, "c: 3\n"), seen.journal_version))
     with pytest.raises(ClusterError, match="another client changed it"):
-        apply_permitted(cluster.client, plan_changes(plan(cluster.seen()), seen.journal_version))
+        apply_permitted(cluster.client, plan_changes(plan(cluster.read_state()), seen.journal_version))
     apply_permitted(
-        cluster.client, restore_changes(ClusterRestorePlan(cluster.seen().config_map, "a: 1\n", forget=True))
+        cluster.client, restore_changes(ClusterRestorePlan(cluster.read_state().config_map, "a: 1\n", forget=True))
     )
     record, text = JOURNAL_REF.place, "ConfigMap kube-system/kubelet-config"
     assert found.writes == [
@@ -97,7 +97,7 @@ def test_the_journal_is_written_before_the_text_and_deleted_after_it() -> None:
 def test_a_text_that_another_client_changed_is_not_replaced() -> None:
     found = server()
     cluster = KubeadmCluster(found.client())
-    read = cluster.seen()
+    read = cluster.read_state()
     found.add({**CONFIG, "data": {"kubelet": "b: 2\n"}})
     with pytest.raises(ClusterError, match="another client changed it after it was read"):
         apply_permitted(cluster.client, restore_changes(ClusterRestorePlan(read.config_map, "c: 3\n")))
