@@ -203,7 +203,7 @@ def test_below_the_threshold_the_rollout_goes_on_and_its_summary_tells_who_faile
         tmp_path, hosts=three(n1=FAILED), colocation_rollout_batches=[2, 1], colocation_max_fail_percentage=50
     )
     assert status == 2, output
-    assert output.rpartition("3 nodes in the rollout: ")[2].startswith("1 put back, 2 changed"), output
+    assert output.rpartition("3 nodes in the rollout: ")[2].startswith("1 rolled back, 2 changed"), output
 
 
 def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: Path) -> None:
