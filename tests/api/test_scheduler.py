@@ -202,7 +202,7 @@ def test_volcano_is_installed_from_a_manifest_and_then_there_is_nothing_left_to_
         ({}, "set colocation_cluster_uid: "),
         ({"colocation_cluster_uid": "00000000-0000-4000-8000-000000000001"}, "The kubeconfig leads to the cluster"),
         ({"colocation_scheduler_usage": {"cpu": 101, "memory": 60}}, "101"),
-        ({"colocation_queues": [{"name": "a", "parent": "nobody"}]}, "a: its parent nobody is no queue"),
+        ({"colocation_queues": [{"name": "a", "parent": "nobody"}]}, "a: its parent nobody is not a queue"),
     ],
 )
 def test_what_cannot_be_is_refused_before_the_first_change(
@@ -223,8 +223,8 @@ def test_a_kind_that_the_api_server_does_not_serve_is_left_out_and_named(
     options: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_kubeconfig": server_by_default}
     run = play(server, "--check", "--diff", **WANTED, **options)
     assert run.code == 0, run.output
-    assert "MutatingAdmissionPolicy: the API server serves no" in run.output
-    assert "ValidatingAdmissionPolicy: the API server serves no" not in run.output
+    assert "MutatingAdmissionPolicy: the API server does not serve" in run.output
+    assert "ValidatingAdmissionPolicy: the API server does not serve" not in run.output
     assert [line for line in changes(run) if "ValidatingAdmissionPolicy" in line]
     assert not [line for line in changes(run) if "MutatingAdmissionPolicy" in line]
 

@@ -175,7 +175,7 @@ def _restored_fields(
             foreign.append(_describe_conflict(field, current))
     if foreign:
         raise ClusterError(
-            f"Another client changed {config_map.place} after the collection: {'; '.join(foreign)}",
+            f"Another client changed {config_map.place} since the last run: {'; '.join(foreign)}",
             "Nothing in it was restored. Undo that change and run again, or set colocation_kubeadm_edit_configmap:"
             " false to leave it as it is.",
         )

@@ -228,8 +228,8 @@ def test_the_newest_version_that_is_served_is_taken() -> None:
     assert newest_version(MUTATING, ["v1", "v1beta1"]) == "v1"
     assert newest_version(VALIDATING, ["v1beta1"]) is None
     assert unsupported_reason(VALIDATING) == (
-        "the API server serves no admissionregistration.k8s.io ValidatingAdmissionPolicy in v1, which is there since"
-        " Kubernetes 1.30; nothing of it was made"
+        "the API server does not serve admissionregistration.k8s.io ValidatingAdmissionPolicy in v1, available since"
+        " Kubernetes 1.30; no such policy was created"
     )
 
 
@@ -253,12 +253,12 @@ def test_options_become_levels() -> None:
 
 
 def test_a_class_whose_number_is_not_known_is_refused() -> None:
-    with pytest.raises(ProfileError, match=r"a\.levels\[0\]\.priority_class: x is none of colocation_priority_classes"):
+    with pytest.raises(ProfileError, match=r"a\.levels\[0\]\.priority_class: x is not in colocation_priority_classes"):
         parse_admission("a", options(BE={"priority_class": "x"}), [BE])
 
 
 def test_a_level_is_given_once() -> None:
     given = options(BE={})
     given["levels"] *= 2
-    with pytest.raises(ProfileError, match=r"a\.levels\[1\]\.level: BE is there twice"):
+    with pytest.raises(ProfileError, match=r"a\.levels\[1\]\.level: BE is defined twice"):
         parse_admission("a", given, [])

@@ -48,7 +48,7 @@ def test_a_class_that_must_not_preempt_says_never() -> None:
     [
         ([given("system-be")], "c[0].name: system-be: names with system- are reserved for the system"),
         ([given(), given("x", 1_000_000_001)], "c[1].value: 1000000001 is not from -2147483648 to 1000000000"),
-        ([given(), given(value=5)], "c[1].name: be is there twice"),
+        ([given(), given(value=5)], "c[1].name: be is defined twice"),
         ([given(global_default=True), given("x", global_default=True)], "c: only one class can be the global default"),
     ],
 )
@@ -75,11 +75,11 @@ def test_a_value_and_a_policy_are_for_ever() -> None:
     assert str(error.value) == (
         "PriorityClass be: value is 7 and cannot become -100;"
         " preemptionPolicy is PreemptLowerPriority and cannot"
-        " become Never. Nothing was changed. Give the new class another name and let workloads name that one, or delete"
-        " this one first: pods that run keep the number they got."
+        " become Never. Nothing was changed. Give the new class another name and use it in workloads, or delete this"
+        " one first: running pods keep their priority."
     )
 
 
 def test_there_is_one_global_default() -> None:
-    with pytest.raises(ClusterError, match=r"be cannot be the global default, other is"):
+    with pytest.raises(ClusterError, match=r"be cannot be the global default, because other is"):
         check_classes([PriorityClass("be", -100, "Never", default=True)], [found("other", globalDefault=True)])

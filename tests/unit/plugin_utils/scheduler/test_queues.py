@@ -47,12 +47,12 @@ def test_a_queue_says_what_is_given_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"name": "root"}, "q[0].name: the queue root is Volcano's own"),
+        ({"name": "root"}, "q[0].name: the queue root belongs to Volcano"),
         ({"name": "a", "weight": 0}, "q[0].weight: 0 is not positive"),
         ({"name": "a", "parent": "a"}, "q[0].parent: a cannot be its own parent"),
         ({"name": "a", "capability": {"cpu": "-1"}}, "q[0].capability.cpu: -1 is negative"),
         ({"name": "a", "capability": {"cpu": "much"}}, "q[0].capability.cpu: 'much' is not a Kubernetes quantity"),
-        ({"name": "a", "deserved": {"x.io/gpu": "1.5"}}, "q[0].deserved.x.io/gpu: 1.5 is no whole number"),
+        ({"name": "a", "deserved": {"x.io/gpu": "1.5"}}, "q[0].deserved.x.io/gpu: 1.5 is not a whole number"),
         (
             {"name": "a", "deserved": {"cpu": "2"}, "capability": {"cpu": "1500m"}},
             "q[0].deserved.cpu: 2 is more",
@@ -67,7 +67,7 @@ def test_what_is_wrong_with_one_queue_is_told_with_its_place(given: dict[str, An
 
 
 def test_no_queue_is_given_twice() -> None:
-    with pytest.raises(ProfileError, match=r"q\[1\]\.name: a is there twice"):
+    with pytest.raises(ProfileError, match=r"q\[1\]\.name: a is defined twice"):
         parse_queues("q", [{"name": "a"}, {"name": "a"}])
 
 
@@ -97,28 +97,36 @@ def test_a_tree_that_adds_up() -> None:
             [PARENT, child("b", deserved={"cpu": "4"})],
             "org: deserved of cpu is 8, less",
         ),
-        ([child("a", deserved={"memory": "1"})], [PARENT], "org: deserved of memory is none, less than its children's"),
+        (
+            [child("a", deserved={"memory": "1"})],
+            [PARENT],
+            "org: deserved of memory is none, less than the sum of its children",
+        ),
         (
             [Queue("org", deserved={"cpu": "3"})],
             [PARENT, child("b", deserved={"cpu": "4"})],
             "org: deserved of cpu is 3",
         ),
-        ([child("a", capability={"cpu": "11"})], [PARENT], "a: capability of cpu is 11, that of org above it 10"),
+        (
+            [child("a", capability={"cpu": "11"})],
+            [PARENT],
+            "a: capability of cpu is 11, more than that of its ancestor org, 10",
+        ),
         (
             [Queue("org", capability={"cpu": "5"})],
             [PARENT, child("m"), Queue("low", parent="m", capability={"cpu": "6"})],
-            "low: capability of cpu is 6, that of org above it 5",
+            "low: capability of cpu is 6, more than that of its ancestor org, 5",
         ),
-        ([child("a")], [], "a: its parent org is no queue"),
-        ([Queue("a", parent="b"), Queue("b", parent="a")], [], "a below b below a leads in a circle"),
-        ([child("a")], [Queue("org", pods=2)], "a: org holds 2 pod(s) and cannot become a parent"),
-        ([Queue("a", guarantee={"cpu": "1"})], [], "a: guarantee of cpu is 1, deserved none"),
+        ([child("a")], [], "a: its parent org is not a queue"),
+        ([Queue("a", parent="b"), Queue("b", parent="a")], [], "a below b below a is a cycle"),
+        ([child("a")], [Queue("org", pods=2)], "a: org has 2 pod(s) and cannot become a parent"),
+        ([Queue("a", guarantee={"cpu": "1"})], [], "a: guarantee of cpu is 1, more than deserved (none)"),
     ],
 )
 def test_what_does_not_add_up_is_refused(wanted: list[Queue], found: list[Queue], told: str) -> None:
     with pytest.raises(ClusterError) as error:
         check_queues(wanted, found, ALL)
-    assert str(error.value).startswith(f"The queues do not fit: {told}")
+    assert str(error.value).startswith(f"The queues are inconsistent: {told}")
     assert str(error.value).endswith("Nothing was changed. Correct colocation_queues.")
 
 
@@ -133,7 +141,9 @@ def test_a_queue_that_others_made_wrong_is_not_this_runs_affair() -> None:
 
 def test_a_field_that_the_crd_lacks_would_be_dropped_and_is_refused() -> None:
     old = frozenset(("weight", "capability", "guarantee", "reclaimable"))
-    with pytest.raises(ClusterError, match=r"a: this Volcano's queues have no deserved; a: this .* have no parent"):
+    with pytest.raises(
+        ClusterError, match=r"a: the CRD of queues in this cluster has no field deserved; a: the .* no field parent"
+    ):
         check_queues([Queue("a", deserved={"cpu": "1"}, parent="root")], [], old)
     check_queues([Queue("a", guarantee={"cpu": "1"})], [], old)
 

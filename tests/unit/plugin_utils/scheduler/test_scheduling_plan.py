@@ -75,7 +75,9 @@ def plan(given: dict[str, Any], found: SchedulerState, uid: str = UID) -> Schedu
 
 def after(found: SchedulerState, made: SchedulerPlan) -> SchedulerState:
     """The cluster once the plan was carried out."""
-    there = {(each["kind"], each["metadata"]["name"]): each for each in (*found.classes, *found.queues, *found.others)}
+    there = {
+        (each["kind"], each["metadata"]["name"]): each for each in (*found.classes, *found.queues, *found.other_objects)
+    }
     for each in made.objects:
         there[each.ref.kind, each.ref.name] = _carried_out(each, there.get((each.ref.kind, each.ref.name)))
     conf = found.conf
@@ -92,7 +94,7 @@ def after(found: SchedulerState, made: SchedulerPlan) -> SchedulerState:
         journal_version="1",
         classes=tuple(new["classes"]),
         queues=tuple(new["queues"]),
-        others=tuple(new["others"]),
+        other_objects=tuple(new["others"]),
     )
 
 
@@ -115,7 +117,7 @@ def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
     assert [each.ref.name for each in made.objects if not each.dry] == ["be"]
     assert made.text
     assert made.text.after.startswith(WRITTEN[:30])
-    assert made.left_out == ()
+    assert made.unsupported == ()
     again = plan(ALL, after(found, made))
     assert (again.changes, again.journal) == (False, made.journal)
 
@@ -123,8 +125,8 @@ def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
 def test_an_older_server_gets_what_it_can_have_and_the_rest_is_told() -> None:
     made = plan(ALL, seen(served={}))
     assert [each.ref.kind for each in made.objects] == ["PriorityClass", "Queue", "Queue"]
-    assert [each.partition(":")[0] for each in made.left_out] == [VALIDATING, MUTATING]
-    assert plan(options(admission=filled("admission", validate=False)), seen()).left_out[0].startswith(MUTATING)
+    assert [each.partition(":")[0] for each in made.unsupported] == [VALIDATING, MUTATING]
+    assert plan(options(admission=filled("admission", validate=False)), seen()).unsupported[0].startswith(MUTATING)
 
 
 def test_the_policies_leave_out_where_the_agents_trial_pods_are() -> None:
@@ -204,8 +206,8 @@ def test_what_others_changed_since_is_a_conflict_and_nothing_goes_back() -> None
     with pytest.raises(ClusterError) as error:
         plan_restore(replace(there, queues=tuple(touched), conf=conf), UID)
     assert str(error.value).startswith(
-        "Changed by somebody else since: Queue org; ConfigMap volcano-system/volcano-scheduler-configmap, key"
-        " volcano-scheduler.conf. Nothing was put back."
+        "Another client changed objects since the last run: Queue org; ConfigMap"
+        " volcano-system/volcano-scheduler-configmap, key volcano-scheduler.conf. Nothing was restored."
     )
 
 
@@ -217,7 +219,7 @@ def test_a_text_that_others_wrote_between_two_runs_is_never_overwritten_by_ours(
     made = plan(options(), theirs)
     assert made.journal.text
     assert (made.journal.text.original, made.journal.text.foreign) == (TEXT, True)
-    with pytest.raises(ClusterError, match="Changed by somebody else since"):
+    with pytest.raises(ClusterError, match="Another client changed objects since the last run"):
         plan_restore(after(theirs, made), UID)
     assert plan_restore(replace(after(theirs, made), conf=found.conf), UID).text is None
 
@@ -265,8 +267,8 @@ def test_a_cluster_that_is_as_wanted_needs_no_name() -> None:
             seen(crds={name: crd(name, served=False) for name in REQUIRED_CRDS}),
             "queues.scheduling.volcano.sh in version v1beta1",
         ),
-        (seen(deployment=None), "it lacks: Deployment volcano-system/volcano-scheduler."),
-        (seen(conf=None), "it lacks: ConfigMap volcano-system/volcano-scheduler-configmap."),
+        (seen(deployment=None), "missing: Deployment volcano-system/volcano-scheduler."),
+        (seen(conf=None), "missing: ConfigMap volcano-system/volcano-scheduler-configmap."),
         (seen(conf=ConfigMap(MAP, {}, "1", "volcano-system")), "has no key volcano-scheduler.conf"),
         (seen(source="there is none"), "there is none. Nothing was changed."),
     ],
@@ -307,7 +309,7 @@ def test_the_release_is_read_off_the_image(image: str, codes: list[str]) -> None
 
 def test_a_release_that_is_known_to_be_too_old_is_refused_where_its_configuration_is_wanted() -> None:
     old = seen(deployment=deployment("registry:5000/vc-scheduler:v1.10.0"))
-    told = r"The scheduler is of Volcano 1\.10 \(image registry:5000/vc-scheduler:v1\.10\.0\); .* needs 1\.11, "
+    told = r"The scheduler's release is 1\.10 \(image registry:5000/vc-scheduler:v1\.10\.0\); .* needs 1\.11, "
     with pytest.raises(ClusterError, match=told) as error:
         plan(options(usage=filled("usage")), old)
     assert "colocation_scheduler_edit_configmap: false" in str(error.value)
@@ -354,7 +356,7 @@ def test_findings_are_those_of_the_text_as_it_will_be() -> None:
 
 
 def test_an_action_that_is_needed_cannot_be_dropped() -> None:
-    with pytest.raises(ProfileError, match="dropped_actions: preempt is one that colocation needs"):
+    with pytest.raises(ProfileError, match="dropped_actions: preempt is required for colocation"):
         parse_target_spec(options(dropped_actions=["preempt"]))
 
 

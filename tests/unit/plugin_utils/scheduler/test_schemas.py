@@ -132,7 +132,7 @@ def cluster(version: str) -> OfVersion:
 def run(found: OfVersion, given: Mapping[str, Any]) -> SchedulerPlan:
     """As the module does it."""
     cluster = SchedulerCluster(found.client())
-    seen = cluster.look(parse_target_spec(given))
+    seen = cluster.read_state(parse_target_spec(given))
     plan = plan_scheduling(parse_target_spec(given), seen, UID)
     apply_permitted(cluster.client, plan_changes(plan, SPACE, seen.journal_version))
     return plan
@@ -151,7 +151,7 @@ def test_every_version_takes_all_that_is_written_and_is_asked_for_nothing_that_i
         made = [(each.ref.kind, each.ref.api_version) for each in plan.objects if each.ref.kind.startswith(kind)]
         one = [(kind, f"admissionregistration.k8s.io/{api}"), (f"{kind}Binding", f"admissionregistration.k8s.io/{api}")]
         assert made == (one * pairs if api else [])
-        assert any(each.startswith(f"{kind}: ") for each in plan.left_out) is (api is None)
+        assert any(each.startswith(f"{kind}: ") for each in plan.unsupported) is (api is None)
     # The journal and the scheduler's own ConfigMap beside the objects of the plan, less the queue.
     assert len(found.judged) == 2 + len(plan.objects) - 1
     assert not run(found, WANTED).changes
