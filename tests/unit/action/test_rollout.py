@@ -222,7 +222,7 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
     assert status == 2, output
     assert "n2  lost contact  its change ends by itself; run again" in output
     assert "1 not touched" in output
-    assert "n2 could not be reached for its change, or was lost in the middle of it" in output
+    assert "n2 could not be reached for its change, or contact was lost during it" in output
 
 
 @pytest.mark.parametrize(
