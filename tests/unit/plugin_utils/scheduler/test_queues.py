@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Queues held against each other before the first is written."""
+"""Queues are checked together before the first is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.queue
 ALL = frozenset(("weight", "capability", "deserved", "guarantee", "reclaimable", "parent"))
 
 
-def test_a_queue_says_what_is_given_and_nothing_else() -> None:
+def test_a_queue_has_only_the_fields_that_are_set() -> None:
     (queue,) = parse_queues("q", [{"name": "be", "capability": {"cpu": 8}, "guarantee": {}, "reclaimable": True}])
     assert queue.manifest()["spec"] == {"capability": {"cpu": "8"}, "reclaimable": True}
     full = Queue("a", 2, {"cpu": "8"}, {"cpu": "4"}, {"cpu": "1"}, False, "p")
@@ -45,7 +45,7 @@ def test_a_queue_says_what_is_given_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("queue", "message"),
     [
         ({"name": "root"}, "q[0].name: the queue root belongs to Volcano"),
         ({"name": "a", "weight": 0}, "q[0].weight: 0 is not positive"),
@@ -60,13 +60,13 @@ def test_a_queue_says_what_is_given_and_nothing_else() -> None:
         ({"name": "a", "guarantee": {"cpu": "2"}, "deserved": {"cpu": "1"}}, "q[0].guarantee.cpu: 2 is more"),
     ],
 )
-def test_what_is_wrong_with_one_queue_is_told_with_its_place(given: dict[str, Any], told: str) -> None:
+def test_an_invalid_queue_is_reported_with_its_location(queue: dict[str, Any], message: str) -> None:
     with pytest.raises(ProfileError) as error:
-        parse_queues("q", [given])
-    assert str(error.value).startswith(told)
+        parse_queues("q", [queue])
+    assert str(error.value).startswith(message)
 
 
-def test_no_queue_is_given_twice() -> None:
+def test_a_queue_is_defined_once() -> None:
     with pytest.raises(ProfileError, match=r"q\[1\]\.name: a is defined twice"):
         parse_queues("q", [{"name": "a"}, {"name": "a"}])
 
@@ -81,7 +81,7 @@ def child(name: str, **fields: Any) -> Queue:
 FOUR = child("b", deserved={"cpu": "4"})
 
 
-def test_a_tree_that_adds_up() -> None:
+def test_a_consistent_tree() -> None:
     one = child("one", deserved={"cpu": "5"}, guarantee={"cpu": "3"}, capability={"cpu": "10"})
     two = child("two", deserved={"cpu": "3"}, guarantee={"cpu": "1"})
     check_queues([PARENT, one, two], [Queue("default", 1), Queue("root")], ALL)
@@ -90,7 +90,7 @@ def test_a_tree_that_adds_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found", "told"),
+    ("desired", "observed", "message"),
     [
         (
             [child("a", deserved={"cpu": "5"})],
@@ -123,23 +123,23 @@ def test_a_tree_that_adds_up() -> None:
         ([Queue("a", guarantee={"cpu": "1"})], [], "a: guarantee of cpu is 1, more than deserved (none)"),
     ],
 )
-def test_what_does_not_add_up_is_refused(wanted: list[Queue], found: list[Queue], told: str) -> None:
+def test_an_inconsistent_tree_is_refused(desired: list[Queue], observed: list[Queue], message: str) -> None:
     with pytest.raises(ClusterError) as error:
-        check_queues(wanted, found, ALL)
-    assert str(error.value).startswith(f"The queues are inconsistent: {told}")
+        check_queues(desired, observed, ALL)
+    assert str(error.value).startswith(f"The queues are inconsistent: {message}")
     assert str(error.value).endswith("Nothing was changed. Correct colocation_queues.")
 
 
-def test_a_queue_that_others_made_wrong_is_not_this_runs_affair() -> None:
-    wrong = [
+def test_inconsistencies_between_other_queues_are_not_reported() -> None:
+    inconsistent = [
         Queue("x", deserved={"cpu": "1"}),
         Queue("y", parent="x", deserved={"cpu": "2"}),
         Queue("z", parent="gone"),
     ]
-    check_queues([Queue("a", 1)], wrong, ALL)
+    check_queues([Queue("a", 1)], inconsistent, ALL)
 
 
-def test_a_field_that_the_crd_lacks_would_be_dropped_and_is_refused() -> None:
+def test_a_field_that_the_crd_lacks_is_refused() -> None:
     old = frozenset(("weight", "capability", "guarantee", "reclaimable"))
     with pytest.raises(
         ClusterError, match=r"a: the CRD of queues in this cluster has no field deserved; a: the .* no field parent"
@@ -150,5 +150,5 @@ def test_a_field_that_the_crd_lacks_would_be_dropped_and_is_refused() -> None:
 
 def test_parents_come_before_their_children() -> None:
     queues = [Queue("c", parent="b"), Queue("b", parent="a"), Queue("a"), Queue("d", parent="elsewhere")]
-    assert [each.name for each in parents_first(queues)] == ["a", "d", "b", "c"]
+    assert [queue.name for queue in parents_first(queues)] == ["a", "d", "b", "c"]
     assert queues_by_field(queues) == {"parent": ("c", "b", "d")}
