@@ -72,13 +72,15 @@ def drain_result(result: DrainResult) -> dict[str, Any]:
 
 def drain_diff(result: DrainResult) -> dict[str, str]:
     """The Node's cordon and pods, before the drain and after it."""
-    going = [f"pod {name}\n" for name in result.evicted]
-    staying = [f"pod {pod}\n" for pod in pods_with(result.pods, DrainAction.IGNORE)]
+    evicted = [f"pod {name}\n" for name in result.evicted]
+    remaining = [f"pod {pod}\n" for pod in pods_with(result.pods, DrainAction.IGNORE)]
     return {
         "before_header": "the Node before",
         "after_header": "the Node while it is changed",
-        "before": "".join(["schedulable\n" if result.cordoned else "cordoned by another client\n", *staying, *going]),
-        "after": "".join(["cordoned\n" if result.cordoned else "cordoned by another client\n", *staying]),
+        "before": "".join(
+            ["schedulable\n" if result.cordoned else "cordoned by another client\n", *remaining, *evicted]
+        ),
+        "after": "".join(["cordoned\n" if result.cordoned else "cordoned by another client\n", *remaining]),
     }
 
 

@@ -172,7 +172,7 @@ class _Merging:
         return remaining
 
     def _is_removed_whole(self, live: Object, last: Object, path: FieldPath) -> bool:
-        """Whether a whole mapping is removed: no other client has fields in it, or it is invalid without these.
+        """Whether a whole mapping is removed: no other client has fields in it, or it is invalid without its fields.
 
         Never the labels and annotations of the object itself, which contain records of the collection.
         """

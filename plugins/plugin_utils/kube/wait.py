@@ -41,11 +41,11 @@ class Readiness:
     failed: bool = False
 
 
-def poll(look: Callable[[], Readiness], options: WaitOptions, pause: float) -> Readiness:
+def poll(check: Callable[[], Readiness], options: WaitOptions, pause: float) -> Readiness:
     """Check every ``pause`` seconds, at least once; return the last state: ready, failed, or at the timeout."""
     end = options.now() + options.timeout
     while True:
-        state = look()
+        state = check()
         if not state.lacks or state.failed or options.now() >= end:
             return state
         options.sleep(pause)

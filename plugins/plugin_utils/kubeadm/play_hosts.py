@@ -49,7 +49,7 @@ class ConfigMapPermission(Enum):
     DENIED = False
 
     def reasons(self, hosts: Sequence[PlayHost], unmatched: Sequence[str]) -> tuple[str, ...]:
-        """Why nothing is written; ``others`` are the Nodes that are not hosts of the play."""
+        """Why nothing is written; ``unmatched`` are the Nodes that are not hosts of the play."""
         if self is ConfigMapPermission.GRANTED:
             return ()
         if self is ConfigMapPermission.DENIED:

@@ -42,7 +42,7 @@ class ManifestPlan:
 
 @dataclass
 class _PlanBuilder:
-    """The plan so far. ``foreign``: objects that were not created from the manifest; ``conflicts``: fields."""
+    """The plan so far. ``foreign``: objects not created from the manifest; ``conflicts``: fields that both changed."""
 
     name: str
     adopt: bool

@@ -83,7 +83,9 @@ def _check_fixed(desired: PriorityClass, current: Mapping[str, Any]) -> None:
         ("value", current["value"], desired.value),
         ("preemptionPolicy", current.get("preemptionPolicy") or LOWER, desired.policy),
     )
-    conflicts = [f"{field} is {now} and cannot become {then}" for field, now, then in pairs if now != then]
+    conflicts = [
+        f"{field} is {actual} and cannot become {target}" for field, actual, target in pairs if actual != target
+    ]
     if conflicts:
         raise ClusterError(
             f"PriorityClass {desired.name}: {'; '.join(conflicts)}",
