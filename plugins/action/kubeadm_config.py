@@ -38,7 +38,7 @@ class ActionModule(ClusterAction):
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         cluster = KubeadmCluster(self.client(arguments))
         permission = ConfigMapPermission(arguments["edit_configmap"])
-        seen = cluster.seen()
+        seen = cluster.read_state()
         found: ClusterPlan | ClusterRestorePlan
         if arguments["state"] == "restored":
             found = plan_cluster_restore([self._restored(name) for name in arguments["nodes"]], seen, permission)
@@ -54,7 +54,7 @@ class ActionModule(ClusterAction):
         result: dict[str, Any] = {
             "changed": bool(changes),
             "diff": [redacted_diff(each) for each in changes if each.part],
-            "changes": [each.published() for each in found.changes],
+            "changes": [each.to_result() for each in found.changes],
             "reasons": list(found.reasons),
             "findings": render_findings(found.findings),
             "configmap": found.config_map.name if found.config_map else None,

@@ -48,7 +48,7 @@ class ActionModule(ClusterAction):
     def _bring(self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions) -> dict[str, Any]:
         name, path = arguments["name"], arguments["manifest"]
         document = _document(arguments)
-        seen = cluster.look(name, document)
+        seen = cluster.read_state(name, document)
         require_cluster(seen.uid, arguments["cluster_uid"], changing=False)
         plan = plan_apply(document, seen, name, path, adopt=arguments["adopt"])
         changed = bool(plan.changes) or plan.inventory != seen.inventory
@@ -60,12 +60,12 @@ class ActionModule(ClusterAction):
             jobs = job_fingerprints(document.items, seen.inventory.jobs)
             if jobs != seen.inventory.jobs:
                 require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
-                cluster.note(name, replace(plan.inventory, jobs=jobs), version)
+                cluster.write_inventory(name, replace(plan.inventory, jobs=jobs), version)
         return {
             **_render_plan(plan),
             "changed": changed,
             "images": list(document.images),
-            "unsupported": list(document.left_out),
+            "unsupported": list(document.unsupported),
         }
 
     def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: ManifestState) -> str | None:
@@ -76,7 +76,7 @@ class ActionModule(ClusterAction):
         _require(cluster, name, plan, *verbs)
         if plan.inventory == seen.inventory:
             return seen.version
-        return cluster.note(name, plan.inventory, seen.version)
+        return cluster.write_inventory(name, plan.inventory, seen.version)
 
     def _take_away(
         self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions
@@ -92,9 +92,9 @@ class ActionModule(ClusterAction):
             _require(cluster, name, plan, "delete" if forgets else "patch")
             cluster.apply(plan.changes, (), options)
             if forgets:
-                cluster.take_away(name)
+                cluster.delete_inventory(name)
             elif plan.inventory != seen.inventory:
-                cluster.note(name, plan.inventory, seen.version)
+                cluster.write_inventory(name, plan.inventory, seen.version)
         return {**_render_plan(plan), "changed": changes, "images": [], "unsupported": []}
 
     def _show(self, message: str) -> None:
@@ -138,5 +138,5 @@ def _redacted(change: ObjectChange) -> dict[str, str]:
 def _render_plan(plan: ManifestPlan) -> dict[str, Any]:
     changes = [each.to_result() for each in plan.changes]
     edits = [_redacted(each) for each in plan.changes]
-    result = {"diff": edits, "changes": changes, "preserved_fields": plan.kept, "remaining": plan.left}
+    result = {"diff": edits, "changes": changes, "preserved_fields": plan.preserved, "remaining": plan.remaining}
     return dict(to_builtins(result))

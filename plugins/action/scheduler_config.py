@@ -30,11 +30,11 @@ class ActionModule(ClusterAction):
             found = plan_restore(cluster.read_recorded_state(wanted.namespace), arguments["cluster_uid"])
             apply_permitted(cluster.client, restore_changes(found, wanted.namespace))
             return _render_changes(found.objects, found.text, changed=found.changes)
-        seen = cluster.look(wanted)
+        seen = cluster.read_state(wanted)
         plan = plan_scheduling(wanted, seen, arguments["cluster_uid"])
         apply_permitted(cluster.client, plan_changes(plan, wanted.namespace, seen.journal_version))
         result = _render_changes(plan.objects, plan.text, changed=plan.changes)
-        return {**result, "findings": render_findings(plan.findings), "unsupported": list(plan.left_out)}
+        return {**result, "findings": render_findings(plan.findings), "unsupported": list(plan.unsupported)}
 
 
 def _render_changes(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's API server with Nodes that no kubelet runs, and playbooks that reach it."""
+"""The lab's API server with Nodes without a kubelet, and playbooks that use it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ USERS, LABEL = "kube-system", ("colocation-test", "user")
 
 @dataclass(frozen=True)
 class ApiServer:
-    """``folder`` is for playbooks; ``kubectl_argv`` are kubectl's program and its first arguments."""
+    """``directory`` is for playbooks; ``kubectl_argv`` are kubectl's program and its first arguments."""
 
     kubectl_argv: tuple[str, ...]
     kubeconfig: str
-    folder: Path
+    directory: Path
 
     def kubectl(self, *words: str, text: str | None = None) -> str:
         done = subprocess.run([*self.kubectl_argv, *words], input=text, capture_output=True, text=True, check=False)
@@ -34,14 +34,14 @@ class ApiServer:
         return done.stdout
 
     def items(self, *words: str) -> list[dict[str, Any]]:
-        """The objects that ``kubectl get`` finds; one that does not exist is left out."""
+        """The objects of ``kubectl get``, without those that do not exist."""
         text = self.kubectl("get", *words, "-o", "json", "--ignore-not-found")
-        found = json.loads(text) if text else {"items": []}
-        items: list[dict[str, Any]] = found.get("items", [found])
+        document = json.loads(text) if text else {"items": []}
+        items: list[dict[str, Any]] = document.get("items", [document])
         return items
 
     def get(self, *words: str) -> dict[str, Any] | None:
-        """The one object that ``kubectl get`` finds."""
+        """The only object of ``kubectl get``; None if it does not exist."""
         items = self.items(*words)
         assert len(items) <= 1, words
         return items[0] if items else None
@@ -52,12 +52,12 @@ class ApiServer:
 
     @cached_property
     def uid(self) -> str:
-        """The cluster's."""
+        """The cluster's UID."""
         return self.kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
 
     def kubeconfig_file(self, name: str, config: Mapping[str, Any]) -> str:
         """The path of a kubeconfig with this content."""
-        path = self.folder / f"{name}.conf"
+        path = self.directory / f"{name}.conf"
         path.write_text(json.dumps(config))
         return str(path)
 
@@ -76,7 +76,7 @@ class ApiServer:
         )
 
     def delete_users(self) -> None:
-        """All that ``user`` has created."""
+        """Delete all objects that ``user`` has created."""
         kinds = "serviceaccounts,clusterroles,clusterrolebindings"
         self.kubectl("delete", kinds, "-n", USERS, "-l", "=".join(LABEL))
 
@@ -90,19 +90,19 @@ class ApiServer:
     ) -> Run:
         """Run one play for hosts with these variables, all of them on this machine."""
         inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local", **PYTHON}}}
-        (self.folder / "hosts.json").write_text(json.dumps(inventory))
-        (self.folder / "play.yml").write_text(json.dumps([{"hosts": "all", "gather_facts": False, **play}]))
-        return runner("play.yml", self.folder, "-i", "hosts.json", *arguments, **variables)
+        (self.directory / "hosts.json").write_text(json.dumps(inventory))
+        (self.directory / "play.yml").write_text(json.dumps([{"hosts": "all", "gather_facts": False, **play}]))
+        return runner("play.yml", self.directory, "-i", "hosts.json", *arguments, **variables)
 
 
 def node(name: str, kubelet: str = "v1.35.4") -> dict[str, Any]:
-    """A Node as its kubelet would report it."""
+    """A Node as its kubelet reports it."""
     info = {"machineID": f"machine-{name}", "bootID": f"boot-{name}", "kubeletVersion": kubelet}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"nodeInfo": info}}
 
 
 def identity(name: str) -> dict[str, Any]:
-    """What a host reports of itself, for ``node``."""
+    """The identity that a host reports, for ``node``."""
     machine = hashlib.sha256(f"machine-{name}".encode()).hexdigest()
     return {"machine_id_sha256": machine, "boot_id": f"boot-{name}"}
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One control plane for all tests of a process. Each module deletes what it made."""
+"""One control plane for all tests of a process. Each module deletes the objects that it created."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _plane() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="session", name="api_server")
 def _api_server(plane: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], ApiServer]:
-    """The API server for the module of that name, with a folder of its own."""
+    """The API server for the module of that name, with a separate directory."""
     kubeconfig = plane["kubeconfig"]
     argv = (plane["kubectl"], f"--kubeconfig={kubeconfig}", f"--cache-dir={plane['folder']}/kubectl")
     return lambda name: ApiServer(argv, kubeconfig, tmp_path_factory.mktemp(name))

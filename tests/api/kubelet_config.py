@@ -22,7 +22,7 @@ RESERVED = "systemReserved:\n  cpu: 500m\n"
 
 @dataclass(frozen=True)
 class Result:
-    """A run with what the module returned; ``module`` is empty where it failed."""
+    """A run with the module's result; ``module`` is empty where it failed."""
 
     run: Run
     module: dict[str, Any]
@@ -37,16 +37,16 @@ class KubeletConfig:
 
     @property
     def original(self) -> str:
-        """What a cluster has before the role's first run: another driver, with an administrator's comment."""
+        """The text before the role's first run: another driver, with an administrator's comment."""
         return self.uploaded.replace(DRIVER, f"cgroupDriver: cgroupfs   {COMMENT}\n")
 
     @property
     def written(self) -> str:
-        """The same with ``FIELDS``."""
+        """The text with ``FIELDS``."""
         return self.uploaded.replace(DRIVER, f"{COMMENT}\n{DRIVER}") + RESERVED
 
     def reset(self) -> None:
-        """The original text, and no journal."""
+        """Restore the original text, and delete the journal."""
         if self.map(JOURNAL):
             self.server.kubectl("delete", "configmap", JOURNAL, "-n", "kube-system")
         if self.text != self.original:
@@ -61,9 +61,9 @@ class KubeletConfig:
 
     @property
     def text(self) -> str:
-        found = self.map()
-        assert found
-        text: str = found["data"]["kubelet"]
+        config_map = self.map()
+        assert config_map
+        text: str = config_map["data"]["kubelet"]
         return text
 
     def state(self) -> tuple[str, dict[str, Any] | None]:
@@ -78,7 +78,7 @@ class KubeletConfig:
         runner: Runner = ansible,
         **variables: Any,
     ) -> Result:
-        """Run an entry of the role for hosts whose earlier phases left these results."""
+        """Run an entry of the role for hosts whose earlier phases registered these results."""
         role = {"name": "volcano.colocation.node", "tasks_from": entry}
         tasks: list[dict[str, Any]] = [
             {"name": "Ask", "ansible.builtin.import_role": role},
@@ -90,21 +90,21 @@ class KubeletConfig:
 
 
 def _module_result(output: str) -> dict[str, Any]:
-    """What the debug task printed; {} where the run did not get there, or the role has not asked the cluster."""
-    _before, found, printed = output.partition("TASK [Result]")
-    if not found:
+    """The output of the debug task; {} where the run did not reach it, or the role sent no request to the cluster."""
+    _before, separator, printed = output.partition("TASK [Result]")
+    if not separator:
         return {}
     value = json.JSONDecoder().raw_decode(printed, printed.index("{"))[0]["node_kubeadm"]
     return value if isinstance(value, dict) else {}
 
 
 def observed(name: str, **more: Any) -> dict[str, Any]:
-    """Variables of a host that observe found aligned."""
+    """Variables of a host that is aligned according to observe."""
     plan: dict[str, list[Any]] = {"refusals": [], "pending": [], "changes": []}
-    about = {"names": [name], **identity(name), "kubeadm": True, "main_file": True, "fields": FIELDS}
-    return {"node_observed": {"plan": plan, "verdict": "aligned", "kubeadm": {**about, **more}}}
+    description = {"names": [name], **identity(name), "kubeadm": True, "main_file": True, "fields": FIELDS}
+    return {"node_observed": {"plan": plan, "verdict": "aligned", "kubeadm": {**description, **more}}}
 
 
 def restored(name: str) -> dict[str, Any]:
-    """Variables of a host that restore has put back."""
+    """Variables of a host that restore has restored."""
     return {"node_restored": {"node": {"names": [name], **identity(name)}, "pending": []}}

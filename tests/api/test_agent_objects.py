@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that agent_deploy creates, changes and deletes on a real API server, for Nodes that no kubelet runs."""
+"""Objects that agent_deploy creates, changes and deletes on a real API server, for Nodes without a kubelet."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ SNAPSHOTS = Path(__file__).parents[1] / "unit" / "fixtures" / "snapshots"
 KINDS = {"a": "bookworm-v1-aligned", "b": "trixie-v2-cgroupfs-aligned"}
 DRIVERS = ["cgroupfs", "systemd"]
 CNI = "/etc/cni/net.d/cni.conflist"
-WANTED: dict[str, Any] = {"image": "localhost/lab/agent:v1.14.0", "label_nodes": True}
+OPTIONS: dict[str, Any] = {"image": "localhost/lab/agent:v1.14.0", "label_nodes": True}
 OBJECTS = "daemonsets,configmaps,serviceaccounts,clusterroles,clusterrolebindings,nodes"
 
 
 def host(name: str) -> dict[str, Any]:
-    """Variables of a host that is a recorded node, with an identity of its own."""
+    """Variables of a host that is a recorded node, with a separate identity."""
     probe = {
         "hostname": name,
         **identity(name),
@@ -54,41 +54,41 @@ def _server(api_server: Callable[[str], ApiServer]) -> Iterator[ApiServer]:
 
 
 def deploy(server: ApiServer, *arguments: str, step: str = "objects", runner: Runner = ansible, **options: Any) -> Run:
-    given = {**WANTED, "kubeconfig": server.kubeconfig, "nodes": list(KINDS), "step": step, **options}
-    task = {"name": "Deploy", "volcano.colocation.agent_deploy": given, "delegate_to": "localhost", "run_once": True}
+    settings = {**OPTIONS, "kubeconfig": server.kubeconfig, "nodes": list(KINDS), "step": step, **options}
+    task = {"name": "Deploy", "volcano.colocation.agent_deploy": settings, "delegate_to": "localhost", "run_once": True}
     look = {"name": "Look", "volcano.colocation.node_facts": {"snapshot": "{{ snapshot }}"}}
     hosts = {name: host(name) for name in KINDS}
     return server.run({"name": "Agent", "tasks": [look, task]}, hosts, *arguments, runner=runner)
 
 
 def state(server: ApiServer) -> dict[str, Any]:
-    """Labels, taints and all that is in volcano-system, without what the API server counts itself."""
-    kept = {}
-    for each in server.items(OBJECTS, "--all-namespaces"):
-        about = each["metadata"]
-        labels = {key: value for key, value in about.get("labels", {}).items() if "kubernetes.io" not in key}
-        shown = {key: each[key] for key in ("data", "rules", "subjects") if key in each}
+    """Labels, taints and all objects in volcano-system, without the fields that the API server sets."""
+    objects = {}
+    for item in server.items(OBJECTS, "--all-namespaces"):
+        metadata = item["metadata"]
+        labels = {key: value for key, value in metadata.get("labels", {}).items() if "kubernetes.io" not in key}
+        content = {key: item[key] for key in ("data", "rules", "subjects") if key in item}
         spec = (
-            {"taints": [t for t in each["spec"].get("taints", []) if "volcano" in t["key"]]}
-            if each["kind"] == "Node"
+            {"taints": [t for t in item["spec"].get("taints", []) if "volcano" in t["key"]]}
+            if item["kind"] == "Node"
             else {}
         )
-        if each["kind"] != "Node" and about.get("namespace") not in (SPACE, None):
+        if item["kind"] != "Node" and metadata.get("namespace") not in (SPACE, None):
             continue
-        annotations = [key for key in about.get("annotations", {}) if "volcano" in key]
-        kept[f"{each['kind']} {about['name']}"] = (labels, annotations, shown, spec)
-    return kept
+        annotations = [key for key in metadata.get("annotations", {}) if "volcano" in key]
+        objects[f"{item['kind']} {metadata['name']}"] = (labels, annotations, content, spec)
+    return objects
 
 
-def given_drivers(server: ApiServer) -> list[str]:
-    """The driver that each pool's agent is given."""
-    found = server.items("daemonsets", "-n", SPACE)
-    agents = [one for each in found for one in each["spec"]["template"]["spec"]["containers"]]
+def configured_drivers(server: ApiServer) -> list[str]:
+    """The driver in the configuration of each pool's agent."""
+    daemon_sets = server.items("daemonsets", "-n", SPACE)
+    agents = [one for daemon_set in daemon_sets for one in daemon_set["spec"]["template"]["spec"]["containers"]]
     return [one["value"] for agent in agents for one in agent["env"] if one["name"] == "CGROUP_DRIVER"]
 
 
 def publish(server: ApiServer, name: str) -> None:
-    """Leave on a Node what an agent writes there: the taint, its annotations, and what it offers."""
+    """Write to a Node what an agent writes: the taint, its annotations, and its resources."""
     node = server.get("node", name)
     assert node
     taints = [*node["spec"].get("taints", []), {"key": EVICTING_TAINT, "effect": "NoSchedule"}]
@@ -113,7 +113,7 @@ def changed(run: Run) -> bool:
 
 
 def test_objects_and_labels_are_created_once_and_deleted_again(server: ApiServer) -> None:
-    """Those of the objects are processes of ansible-playbook."""
+    """Runs for the objects are processes of ansible-playbook."""
     run = partial(deploy, server, runner=ansible_process)
     before = state(server)
     assert changed(run("--check", "--diff"))
@@ -121,7 +121,7 @@ def test_objects_and_labels_are_created_once_and_deleted_again(server: ApiServer
 
     assert changed(run("--diff"))
     installed = state(server)
-    assert sorted(given_drivers(server)) == DRIVERS
+    assert sorted(configured_drivers(server)) == DRIVERS
     assert not changed(run())
 
     assert changed(deploy(server, "--check", step="labels"))
@@ -133,13 +133,13 @@ def test_objects_and_labels_are_created_once_and_deleted_again(server: ApiServer
 
     publish(server, "a")
     assert changed(deploy(server, step="labels", state="absent"))
-    left = state(server)
-    _labels, annotations, _shown, spec = left["Node a"]
+    remaining = state(server)
+    _labels, annotations, _content, spec = remaining["Node a"]
     assert {*REPORTED_ANNOTATIONS} <= {*annotations}
-    assert [each["key"] for each in spec["taints"]] == [EVICTING_TAINT]
-    assert [{*each} for each in amounts(server, "a")] == [{"cpu", BATCH_CPU, BATCH_MEMORY}] * 2
+    assert [taint["key"] for taint in spec["taints"]] == [EVICTING_TAINT]
+    assert [{*resources} for resources in amounts(server, "a")] == [{"cpu", BATCH_CPU, BATCH_MEMORY}] * 2
     assert changed(run("--check", state="absent"))
-    assert state(server) == left
+    assert state(server) == remaining
     assert changed(run(state="absent"))
     assert state(server) == before
     assert amounts(server, "a") == [{"cpu": "4"}, {"cpu": "4"}]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cluster's kubelet-config on a real API server: written once, as it was read, for its own hosts, and restored.
+"""The cluster's kubelet-config on a real API server: written once, unless it changed, for its hosts, and restored.
 
 Decisions that need no API server are tested in tests/unit/plugin_utils/kubeadm.
 """
@@ -31,16 +31,16 @@ from ansible_collections.volcano.colocation.tests.api.kubelet_config import (
 from ansible_collections.volcano.colocation.tests.system.node import ansible_process
 
 BOTH = {"a": observed("a"), "b": observed("b")}
-BACK = {"a": restored("a"), "b": restored("b")}
+RESTORED = {"a": restored("a"), "b": restored("b")}
 
 
 @pytest.fixture(scope="module", name="module")
 def _module(api_server: Callable[[str], ApiServer]) -> Iterator[KubeletConfig]:
     server = api_server("kubelet-config")
-    found = server.get("configmap", NAME, "-n", "kube-system")
-    assert found
+    config_map = server.get("configmap", NAME, "-n", "kube-system")
+    assert config_map
     server.create([node("a"), node("b")])
-    config = KubeletConfig(server, found["data"][CONFIG_KEY])
+    config = KubeletConfig(server, config_map["data"][CONFIG_KEY])
     assert config.original != config.uploaded
     yield config
     config.reset()
@@ -55,8 +55,8 @@ def _config(module: KubeletConfig) -> KubeletConfig:
     return module
 
 
-def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(config: KubeletConfig) -> None:
-    """Byte for byte, with kubeadm's signature as it was; each run is a process of ansible-playbook."""
+def test_check_mode_the_run_a_second_run_the_restore_and_a_second_restore(config: KubeletConfig) -> None:
+    """Byte for byte, with kubeadm's signature unchanged; each run is a process of ansible-playbook."""
     play = partial(config.play, runner=ansible_process)
     before = config.map()
     assert before
@@ -67,7 +67,7 @@ def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(config: Kub
     assert first.run.code == 0, first.run.output
     assert config.text == config.written
     assert first.module["changed"]
-    assert [(each["setting"], each["before"], each["after"]) for each in first.module["changes"]] == [
+    assert [(change["setting"], change["before"], change["after"]) for change in first.module["changes"]] == [
         ("cgroupDriver", "cgroupfs", "systemd"),
         ("systemReserved.cpu", None, "500m"),
     ]
@@ -81,26 +81,26 @@ def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(config: Kub
     again = play("kubeadm", BOTH)
     assert (again.run.recap("a")["changed"], again.module["changed"]) == (0, False)
 
-    back_checked = play("kubeadm_restore", BACK, "--check", "--diff")
+    back_checked = play("kubeadm_restore", RESTORED, "--check", "--diff")
     assert config.text == config.written
-    back = play("kubeadm_restore", BACK, "--diff")
+    back = play("kubeadm_restore", RESTORED, "--diff")
     assert back.run.code == 0, back.run.output
     assert config.state() == (config.original, None)
     for key in ("changed", "diff", "changes"):
         assert back_checked.module[key] == back.module[key], key
-    assert not play("kubeadm_restore", BACK).module["changed"]
+    assert not play("kubeadm_restore", RESTORED).module["changed"]
 
 
 @pytest.fixture(name="old")
 def _old(config: KubeletConfig) -> Iterator[str]:
     """The name of the ConfigMap in a cluster of 1.23, whose Node is c."""
-    found, old = config.map(), f"{NAME}-1.23"
-    assert found
-    data = {"apiVersion": "v1", "kind": "ConfigMap", "data": found["data"]}
+    config_map, old = config.map(), f"{NAME}-1.23"
+    assert config_map
+    data = {"apiVersion": "v1", "kind": "ConfigMap", "data": config_map["data"]}
     config.server.create([node("c", "v1.23.17"), {**data, "metadata": {"name": old, "namespace": "kube-system"}}])
     config.server.kubectl("delete", "configmap", NAME, "-n", "kube-system")
     yield old
-    metadata = {key: found["metadata"][key] for key in ("name", "namespace", "annotations")}
+    metadata = {key: config_map["metadata"][key] for key in ("name", "namespace", "annotations")}
     config.server.create([{**data, "metadata": metadata}])
     config.server.kubectl("delete", "-n", "kube-system", "node/c", f"configmap/{old}")
 
@@ -121,17 +121,17 @@ def test_before_1_24_the_name_of_the_config_map_has_the_version_of_kubelet(confi
 def test_the_preflight_writes_nothing_and_counts_as_no_change(config: KubeletConfig) -> None:
     planned = {"a": observed("a"), "b": observed("b")}
     planned["b"]["node_observed"].update(observation="0123456789abcdef", verdict="misaligned")
-    found = config.play("kubeadm_preflight", planned)
-    assert (found.run.code, found.run.recap("a")["changed"]) == (0, 0)
+    result = config.play("kubeadm_preflight", planned)
+    assert (result.run.code, result.run.recap("a")["changed"]) == (0, 0)
     assert config.state() == (config.original, None)
 
 
 def test_a_node_that_is_not_a_host_of_the_run_is_named_unless_the_option_is_set(config: KubeletConfig) -> None:
     alone = {"a": observed("a")}
-    found = config.play("kubeadm", alone)
-    assert (found.module["changed"], config.text) == (False, config.original)
-    assert "not written, b: not a host of this run" in found.run.output
-    assert [each["code"] for each in found.module["findings"]] == ["kubeadm-config-differs"]
+    result = config.play("kubeadm", alone)
+    assert (result.module["changed"], config.text) == (False, config.original)
+    assert "not written, b: not a host of this run" in result.run.output
+    assert [finding["code"] for finding in result.module["findings"]] == ["kubeadm-config-differs"]
     assert not config.play("kubeadm", BOTH, colocation_kubeadm_edit_configmap=False).module["changed"]
     assert config.play("kubeadm", alone, colocation_kubeadm_edit_configmap=True).module["changed"]
     assert config.text == config.written
@@ -140,36 +140,36 @@ def test_a_node_that_is_not_a_host_of_the_run_is_named_unless_the_option_is_set(
 @pytest.mark.parametrize("other", [False, True])
 def test_the_preflight_of_restore_writes_nothing_and_knows_the_cluster(config: KubeletConfig, other: bool) -> None:
     config.play("kubeadm", BOTH)
-    planned = {name: {"node_restore_planned": each["node_restored"]} for name, each in BACK.items()}
+    planned = {name: {"node_restore_planned": variables["node_restored"]} for name, variables in RESTORED.items()}
     if other:
         planned["b"]["node_restore_planned"] = {
             "node": {"names": ["b"], **identity("b"), "boot_id": "another", "machine_id_sha256": "x"}
         }
-    found = config.play("kubeadm_restore_preflight", planned)
-    assert (found.run.code != 0) is other
-    assert ("b: the Node b has another machine id" in found.run.output) is other
+    result = config.play("kubeadm_restore_preflight", planned)
+    assert (result.run.code != 0) is other
+    assert ("b: the Node b has another machine id" in result.run.output) is other
     assert config.text == config.written
     # The preflight does not count as the restore of a node.
-    kept = config.play("kubeadm_restore", planned)
-    assert (kept.run.code, kept.module["reasons"][0]) == (0, "a: not a host of this run")
+    restore_result = config.play("kubeadm_restore", planned)
+    assert (restore_result.run.code, restore_result.module["reasons"][0]) == (0, "a: not a host of this run")
     assert config.text == config.written
 
 
 def test_the_kubeconfig_of_another_cluster_is_refused(config: KubeletConfig) -> None:
     other = {"a": observed("a"), "b": observed("b", boot_id="another", machine_id_sha256="another")}
-    found = config.play("kubeadm_preflight", other, colocation_kubeadm_edit_configmap=True)
-    assert found.run.code != 0
-    assert "This cluster is not that of the play's hosts: b: the Node b has another machine id" in found.run.output
+    result = config.play("kubeadm_preflight", other, colocation_kubeadm_edit_configmap=True)
+    assert result.run.code != 0
+    assert "This cluster is not that of the play's hosts: b: the Node b has another machine id" in result.run.output
     assert config.state() == (config.original, None)
 
 
 def rule(verbs: str, resource: str, *names: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"apiGroups": [""], "resources": [resource], "verbs": verbs.split()}
-    return {**found, "resourceNames": list(names)} if names else found
+    rbac_rule: dict[str, Any] = {"apiGroups": [""], "resources": [resource], "verbs": verbs.split()}
+    return {**rbac_rule, "resourceNames": list(names)} if names else rbac_rule
 
 
 NODES, READ = rule("list", "nodes"), rule("get", "configmaps")
-OURS, MAKE = rule("get patch delete", "configmaps", JOURNAL), rule("create", "configmaps")
+MANAGE_JOURNAL, MAKE = rule("get patch delete", "configmaps", JOURNAL), rule("create", "configmaps")
 PATCH = rule("patch", "configmaps", NAME)
 
 
@@ -177,36 +177,40 @@ PATCH = rule("patch", "configmaps", NAME)
     ("name", "rules", "missing"),
     [
         ("none", [], "list nodes: nodes is forbidden: "),
-        ("keeps", [NODES, READ, OURS, MAKE], "patch configmaps kubelet-config in kube-system. Nothing was changed. "),
+        (
+            "keeps",
+            [NODES, READ, MANAGE_JOURNAL, MAKE],
+            "patch configmaps kubelet-config in kube-system. Nothing was changed. ",
+        ),
     ],
 )
 def test_a_missing_permission_is_named_before_anything_changes(
     config: KubeletConfig, name: str, rules: list[dict[str, Any]], missing: str
 ) -> None:
-    found = config.play("kubeadm_preflight", BOTH, colocation_kubeconfig=config.server.user(name, rules))
-    assert found.run.code != 0
-    assert f"may not {missing}" in found.run.output
-    assert " Nothing was changed. Grant " in found.run.output
+    result = config.play("kubeadm_preflight", BOTH, colocation_kubeconfig=config.server.user(name, rules))
+    assert result.run.code != 0
+    assert f"may not {missing}" in result.run.output
+    assert " Nothing was changed. Grant " in result.run.output
     assert config.state() == (config.original, None)
 
 
 def test_a_missing_permission_of_restore_is_named_before_anything_changes(config: KubeletConfig) -> None:
     config.play("kubeadm", BOTH)
-    planned = {name: {"node_restore_planned": each["node_restored"]} for name, each in BACK.items()}
-    found = config.play(
+    planned = {name: {"node_restore_planned": variables["node_restored"]} for name, variables in RESTORED.items()}
+    result = config.play(
         "kubeadm_restore_preflight", planned, colocation_kubeconfig=config.server.user("reader", [NODES, READ])
     )
-    assert found.run.code != 0
+    assert result.run.code != 0
     missing = "patch configmaps kubelet-config in kube-system; delete configmaps volcano-colocation in kube-system"
-    assert f"may not {missing}. Nothing was changed. Grant it" in found.run.output
+    assert f"may not {missing}. Nothing was changed. Grant it" in result.run.output
     assert config.text == config.written
 
 
 def test_the_verbs_that_the_docs_list_are_enough(config: KubeletConfig) -> None:
-    kubeconfig = config.server.user("enough", [NODES, READ, OURS, MAKE, PATCH])
+    kubeconfig = config.server.user("enough", [NODES, READ, MANAGE_JOURNAL, MAKE, PATCH])
     assert config.play("kubeadm", BOTH, colocation_kubeconfig=kubeconfig).module["changed"]
     assert config.text == config.written
-    assert config.play("kubeadm_restore", BACK, colocation_kubeconfig=kubeconfig).module["changed"]
+    assert config.play("kubeadm_restore", RESTORED, colocation_kubeconfig=kubeconfig).module["changed"]
     assert config.state() == (config.original, None)
 
 
@@ -214,27 +218,27 @@ def test_a_server_that_does_not_answer_is_named(config: KubeletConfig) -> None:
     (cluster,) = config.server.config["clusters"]
     unreachable = {**cluster, "cluster": {**cluster["cluster"], "server": "https://127.0.0.1:9"}}
     path = config.server.kubeconfig_file("unreachable", {**config.server.config, "clusters": [unreachable]})
-    found = config.play("kubeadm_preflight", BOTH, colocation_kubeconfig=path)
-    assert found.run.code != 0
-    assert f"Could not list nodes: the API server of {path} does not answer: " in found.run.output
-    assert "Nothing was changed. " in found.run.output
+    result = config.play("kubeadm_preflight", BOTH, colocation_kubeconfig=path)
+    assert result.run.code != 0
+    assert f"Could not list nodes: the API server of {path} does not answer: " in result.run.output
+    assert "Nothing was changed. " in result.run.output
 
 
-def test_a_text_that_kubeadm_wrote_since_is_restored_field_by_field(config: KubeletConfig) -> None:
+def test_a_text_that_kubeadm_rewrote_is_restored_field_by_field(config: KubeletConfig) -> None:
     config.play("kubeadm", BOTH)
     config.set_text(config.written.replace(f"{COMMENT}\n", "") + "podPidsLimit: 100\n")
-    found = config.play("kubeadm_restore", BACK)
-    assert found.run.code == 0, found.run.output
+    result = config.play("kubeadm_restore", RESTORED)
+    assert result.run.code == 0, result.run.output
     assert config.text == config.original.replace(f"   {COMMENT}", "") + "podPidsLimit: 100\n"
 
 
 def test_a_concurrent_change_is_not_overwritten(config: KubeletConfig) -> None:
     kubeconfig = config.server.kubeconfig
     cluster = KubeadmCluster(Client(ErrorContext(kubeconfig, "docs/kubeadm.md")))
-    found = cluster.seen().config_map
-    assert found
+    config_map = cluster.read_state().config_map
+    assert config_map
     config.set_text(config.original + "maxPods: 50\n")
     with pytest.raises(ClusterError, match="another client changed it after it was read") as refused:
-        apply_change(cluster.client, text_change(found, CONFIG_KEY, config.written))
+        apply_change(cluster.client, text_change(config_map, CONFIG_KEY, config.written))
     assert "No change of another client was overwritten. Run again" in str(refused.value)
     assert config.text == config.original + "maxPods: 50\n"

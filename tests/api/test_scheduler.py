@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role scheduler on a real API server: refused, installed, shown, done, restored, uninstalled. In this order.
+"""The role scheduler on a real API server: refusals, installation, check mode, runs, restore, removal, in this order.
 
 Volcano's programs do not run: its CRDs and its Deployment are stand-ins with upstream's names and fields.
 """
@@ -44,7 +44,7 @@ tiers:
         mem: 60
 - plugins:
 """
-WANTED: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {
     "colocation_scheduler_dropped_actions": ["enqueue"],
     "colocation_scheduler_usage": {"cpu": 60, "memory": 60},
     "colocation_queues": [{"name": "offline", "weight": 1, "reclaimable": True, "capability": {"cpu": "4"}}],
@@ -64,14 +64,14 @@ KINDS = (
     "validatingadmissionpolicies",
     "validatingadmissionpolicybindings",
 )
-"""Those of which the role creates or changes objects that have no namespace."""
+"""Kinds without a namespace of which the role creates or changes objects."""
 
 NEEDED = "namespaces,crds,clusterroles,clusterrolebindings,configmaps,deployments.apps,serviceaccounts"
 """Kinds that a manifest may hold."""
 
 
 def access() -> list[dict[str, Any]]:
-    """A binding before its role, and a ServiceAccount, as every manifest has them."""
+    """A binding before its role, and a ServiceAccount, as in every manifest."""
     account = {"kind": "ServiceAccount", "name": "volcano-scheduler", "namespace": SPACE}
     rbac, name = "rbac.authorization.k8s.io", {"name": "volcano-scheduler-stand-in"}
     role = {"apiGroup": rbac, "kind": "ClusterRole", **name}
@@ -87,7 +87,7 @@ def access() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module", name="server")
 def _server(api_server: Callable[[str], ApiServer]) -> ApiServer:
     server = api_server("scheduler")
-    # An earlier module has deleted it, and the controllers may still be at work.
+    # An earlier module has deleted it, and the controllers may not have finished yet.
     server.kubectl("wait", "--for=delete", f"namespace/{SPACE}", "--timeout=60s")
     return server
 
@@ -119,7 +119,7 @@ def manifest(server: ApiServer) -> dict[str, Any]:
     """Variables of an installation whose queue comes before its CRD, and whose namespace does not exist."""
     queue = {"apiVersion": f"{GROUP}/{STORED}", "kind": "Queue", "metadata": {"name": "brought"}, "spec": {"weight": 1}}
     text = "\n---\n".join(map(json.dumps, [queue, *access(), *volcano()]))
-    path = server.folder / "volcano.yaml"
+    path = server.directory / "volcano.yaml"
     path.write_text(text)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return {"colocation_volcano_manifest": str(path), "colocation_volcano_manifest_sha256": digest}
@@ -139,14 +139,14 @@ def play(server: ApiServer, *arguments: str, entry: str = "main", runner: Runner
 
 
 def text(server: ApiServer) -> str:
-    found = server.get("configmap", MAP, "-n", SPACE)
-    assert found
-    text: str = found["data"][KEY]
+    config_map = server.get("configmap", MAP, "-n", SPACE)
+    assert config_map
+    text: str = config_map["data"][KEY]
     return text
 
 
 def state(server: ApiServer) -> dict[str, Any]:
-    """All that the role may change, without the fields that the cluster's own controllers set."""
+    """All objects that the role may change, without the fields that the cluster's controllers set."""
     objects = server.items("configmaps", MAP, "volcano-colocation-scheduler", "-n", SPACE)
     objects += server.items(",".join(KINDS))
     return {
@@ -158,12 +158,12 @@ def state(server: ApiServer) -> dict[str, Any]:
 
 
 def changes(run: Run) -> set[str]:
-    """The headers of the diff: which objects it shows."""
+    """The headers of the diff, which name its objects."""
     return {line for line in run.output.splitlines() if line.startswith(("--- before", "+++ after"))}
 
 
-def test_a_cluster_without_volcano_is_refused_and_all_that_is_missing_is_named(server: ApiServer) -> None:
-    run = play(server, colocation_cluster_uid=server.uid, **WANTED)
+def test_a_cluster_without_volcano_is_refused_and_all_missing_parts_are_named(server: ApiServer) -> None:
+    run = play(server, colocation_cluster_uid=server.uid, **OPTIONS)
     assert run.code != 0
     for missing in (
         "queues.scheduling.volcano.sh",
@@ -174,17 +174,17 @@ def test_a_cluster_without_volcano_is_refused_and_all_that_is_missing_is_named(s
     assert server.items("priorityclasses", *CLASSES) == []
 
 
-def test_volcano_is_installed_from_a_manifest_and_then_there_is_nothing_left_to_do(server: ApiServer) -> None:
-    wanted = {**manifest(server), "colocation_cluster_uid": server.uid}
+def test_volcano_is_installed_from_a_manifest_and_a_second_run_changes_nothing(server: ApiServer) -> None:
+    variables = {**manifest(server), "colocation_cluster_uid": server.uid}
     before = everything(server)
-    other = play(server, entry="install", **{**wanted, "colocation_volcano_manifest_sha256": "0" * 64})
+    other = play(server, entry="install", **{**variables, "colocation_volcano_manifest_sha256": "0" * 64})
     assert other.code != 0
     assert "has the sha256" in other.output
-    checked = play(server, "--check", "--diff", entry="install", **wanted)
+    checked = play(server, "--check", "--diff", entry="install", **variables)
     assert checked.code == 0, checked.output
     assert everything(server) == before
 
-    done = play(server, "--diff", entry="install", **wanted)
+    done = play(server, "--diff", entry="install", **variables)
     assert done.code == 0, done.output
     assert changes(done) == changes(checked) != set()
     brought = server.get(f"queues.{GROUP}", "brought")
@@ -192,52 +192,52 @@ def test_volcano_is_installed_from_a_manifest_and_then_there_is_nothing_left_to_
     assert brought["spec"] == {"weight": 1}
     assert text(server) == TEXT
 
-    again = play(server, entry="install", **wanted)
+    again = play(server, entry="install", **variables)
     assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
         ({}, "set colocation_cluster_uid: "),
         ({"colocation_cluster_uid": "00000000-0000-4000-8000-000000000001"}, "The kubeconfig leads to the cluster"),
         ({"colocation_scheduler_usage": {"cpu": 101, "memory": 60}}, "101"),
-        ({"colocation_queues": [{"name": "a", "parent": "nobody"}]}, "a: its parent nobody is no queue"),
+        ({"colocation_queues": [{"name": "a", "parent": "missing"}]}, "a: its parent missing is not a queue"),
     ],
 )
-def test_what_cannot_be_is_refused_before_the_first_change(
-    server: ApiServer, variables: dict[str, Any], told: str
+def test_an_impossible_target_is_refused_before_the_first_change(
+    server: ApiServer, variables: dict[str, Any], message: str
 ) -> None:
     before = state(server)
-    meant = {} if not variables else {"colocation_cluster_uid": server.uid}
-    run = play(server, **{**WANTED, **meant, **variables})
+    confirmed = {} if not variables else {"colocation_cluster_uid": server.uid}
+    run = play(server, **{**OPTIONS, **confirmed, **variables})
     assert run.code != 0
-    assert told in run.output
+    assert message in run.output
     assert state(server) == before
 
 
-def test_a_kind_that_the_api_server_does_not_serve_is_left_out_and_named(
+def test_a_kind_that_the_api_server_does_not_serve_is_skipped_and_named(
     server: ApiServer, server_by_default: str
 ) -> None:
     """Kubernetes 1.35 serves mutating policies only where they are enabled."""
     options: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_kubeconfig": server_by_default}
-    run = play(server, "--check", "--diff", **WANTED, **options)
+    run = play(server, "--check", "--diff", **OPTIONS, **options)
     assert run.code == 0, run.output
-    assert "MutatingAdmissionPolicy: the API server serves no" in run.output
-    assert "ValidatingAdmissionPolicy: the API server serves no" not in run.output
+    assert "MutatingAdmissionPolicy: the API server does not serve" in run.output
+    assert "ValidatingAdmissionPolicy: the API server does not serve" not in run.output
     assert [line for line in changes(run) if "ValidatingAdmissionPolicy" in line]
     assert not [line for line in changes(run) if "MutatingAdmissionPolicy" in line]
 
 
-def test_check_then_the_run_then_nothing_then_back(server: ApiServer) -> None:
+def test_check_mode_the_run_a_second_run_and_the_restore(server: ApiServer) -> None:
     """Each run is a process of ansible-playbook."""
     run = partial(play, server, runner=ansible_process, colocation_cluster_uid=server.uid)
     before = state(server)
-    checked = run("--check", "--diff", **WANTED)
+    checked = run("--check", "--diff", **OPTIONS)
     assert checked.code == 0, checked.output
     assert state(server) == before
 
-    done = run("--diff", **WANTED)
+    done = run("--diff", **OPTIONS)
     assert done.code == 0, done.output
     assert changes(done) == changes(checked) != set()
     assert done.recap("localhost")["changed"] == checked.recap("localhost")["changed"] == 1
@@ -248,12 +248,12 @@ def test_check_then_the_run_then_nothing_then_back(server: ApiServer) -> None:
     assert {f"{kind}{end} {name}" for kind, name in POLICIES.items() for end in ENDS} <= {*after}
     assert after["Queue offline"]["spec"] == {"weight": 1, "reclaimable": True, "capability": {"cpu": "4"}}
 
-    again = run(**WANTED)
+    again = run(**OPTIONS)
     assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
     assert state(server) == after
 
-    shown = run("--check", entry="restore")
-    assert (shown.code, shown.recap("localhost")["changed"]) == (0, 1), shown.output
+    checked_restore = run("--check", entry="restore")
+    assert (checked_restore.code, checked_restore.recap("localhost")["changed"]) == (0, 1), checked_restore.output
     assert state(server) == after
     back = run(entry="restore")
     assert back.code == 0, back.output
@@ -270,7 +270,7 @@ def pod(level: str, **requests: str) -> dict[str, Any]:
 
 
 def admit(server: ApiServer, pod: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """The spec of a pod as the API server would store it, {} if it refuses the pod; and what it says."""
+    """The spec of a pod as the API server would store it, {} if it refuses the pod; and its reason."""
     client = Client(ErrorContext(server.kubeconfig, "docs/scheduler.md"), dry_run=True)
     try:
         return client.create(pod)["spec"], ""
@@ -279,7 +279,7 @@ def admit(server: ApiServer, pod: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def test_the_api_server_gives_pods_the_defaults_of_their_level_and_refuses_others(server: ApiServer) -> None:
-    run = play(server, **WANTED, colocation_cluster_uid=server.uid)
+    run = play(server, **OPTIONS, colocation_cluster_uid=server.uid)
     assert run.code == 0, run.output
     deadline = time.monotonic() + 30
     while (refused := admit(server, pod("BE", cpu="1")))[0]:
@@ -295,25 +295,25 @@ def test_the_api_server_gives_pods_the_defaults_of_their_level_and_refuses_other
     assert "the QoS level is none of" in admit(server, pod("XL"))[1]
 
 
-def test_what_was_written_since_outlives_the_next_installation(server: ApiServer) -> None:
-    wanted = {**WANTED, **manifest(server), "colocation_cluster_uid": server.uid}
-    assert play(server, **wanted).code == 0
+def test_the_edited_configuration_survives_the_next_installation(server: ApiServer) -> None:
+    variables = {**OPTIONS, **manifest(server), "colocation_cluster_uid": server.uid}
+    assert play(server, **variables).code == 0
     written = text(server)
     assert written != TEXT
-    again = play(server, **wanted)
+    again = play(server, **variables)
     assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
     assert f"ConfigMap {SPACE}/{MAP}: data.{KEY}" in again.output
     assert text(server) == written
     assert play(server, entry="restore", colocation_cluster_uid=server.uid).code == 0
 
 
-def test_nothing_is_left_when_all_is_taken_away(server: ApiServer) -> None:
-    wanted: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_volcano_remove_crds": True}
-    held = everything(server)
-    shown = play(server, "--check", entry="uninstall", **wanted)
-    assert (shown.code, shown.recap("localhost")["changed"]) == (0, 1), shown.output
-    assert everything(server) == held
-    gone = play(server, entry="uninstall", **wanted)
-    assert gone.code == 0, gone.output
+def test_the_removal_leaves_nothing(server: ApiServer) -> None:
+    variables: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_volcano_remove_crds": True}
+    existing = everything(server)
+    checked = play(server, "--check", entry="uninstall", **variables)
+    assert (checked.code, checked.recap("localhost")["changed"]) == (0, 1), checked.output
+    assert everything(server) == existing
+    done = play(server, entry="uninstall", **variables)
+    assert done.code == 0, done.output
     assert everything(server) == set()
-    assert play(server, entry="uninstall", **wanted).recap("localhost")["changed"] == 0
+    assert play(server, entry="uninstall", **variables).recap("localhost")["changed"] == 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's control plane itself: it starts, heals, keeps its secrets and leaves nothing. It needs no VM."""
+"""The lab's control plane itself: start, repair, permissions of its files, and removal. It needs no VM."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ spec:
 
 @pytest.fixture(scope="module", autouse=True)
 def state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A state folder of this module's own, so that no other control plane is touched."""
-    folder = tmp_path_factory.mktemp("state")
+    """A separate state directory for this module, so that no other control plane is changed."""
+    directory = tmp_path_factory.mktemp("state")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLOCATION_LAB_STATE", str(folder))
-        yield folder
+        patch.setenv("COLOCATION_LAB_STATE", str(directory))
+        yield directory
         control_plane.down()
 
 
@@ -48,21 +48,21 @@ def test_the_kubeconfig_is_for_its_owner_only(plane: ControlPlane) -> None:
     assert plane.folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_the_server_says_its_version(plane: ControlPlane) -> None:
-    answer = yaml.safe_load(control_plane.kubectl(plane, "get", "--raw=/version"))
-    assert (answer["gitVersion"], answer["major"], answer["minor"]) == ("v1.35.4", "1", "35")
+def test_the_server_reports_its_version(plane: ControlPlane) -> None:
+    version = yaml.safe_load(control_plane.kubectl(plane, "get", "--raw=/version"))
+    assert (version["gitVersion"], version["major"], version["minor"]) == ("v1.35.4", "1", "35")
 
 
-def test_the_config_map_holds_what_kubeadm_gives_kubelet(plane: ControlPlane) -> None:
-    answer = control_plane.kubectl(plane, "-nkube-system", "get", "configmap", "kubelet-config", "--output=yaml")
-    (key, text), *others = yaml.safe_load(answer)["data"].items()
-    assert (key, others) == ("kubelet", [])
+def test_the_config_map_has_kubeadms_configuration_of_kubelet(plane: ControlPlane) -> None:
+    output = control_plane.kubectl(plane, "-nkube-system", "get", "configmap", "kubelet-config", "--output=yaml")
+    (key, text), *other_keys = yaml.safe_load(output)["data"].items()
+    assert (key, other_keys) == ("kubelet", [])
     config = yaml.safe_load(text)
     assert (config["kind"], config["apiVersion"]) == ("KubeletConfiguration", "kubelet.config.k8s.io/v1beta1")
     assert config["authentication"]["x509"] == {"clientCAFile": "/etc/kubernetes/pki/ca.crt"}
 
 
-def test_it_has_no_nodes_of_its_own(plane: ControlPlane) -> None:
+def test_the_cluster_has_no_nodes(plane: ControlPlane) -> None:
     assert control_plane.nodes(plane) == {}
     assert nodes.store().names() == []
 
@@ -74,12 +74,12 @@ def test_the_policies_that_the_collection_writes_are_served(plane: ControlPlane)
     }
 
 
-def test_pods_are_admitted_and_maps_come_back_as_json(plane: ControlPlane, tmp_path: Path) -> None:
+def test_pods_are_admitted_and_objects_are_returned_as_json(plane: ControlPlane, tmp_path: Path) -> None:
     manifest = tmp_path / "pod.yaml"
     manifest.write_text(POD)
     control_plane.kubectl(plane, "apply", f"--filename={manifest}")
-    answer = control_plane.kubectl(plane, "get", "pod", "waiting", "--output=json")
-    assert yaml.safe_load(answer)["metadata"]["labels"] == {"one": "1", "two": "2"}
+    output = control_plane.kubectl(plane, "get", "pod", "waiting", "--output=json")
+    assert yaml.safe_load(output)["metadata"]["labels"] == {"one": "1", "two": "2"}
 
 
 def test_a_second_up_changes_nothing(plane: ControlPlane) -> None:
@@ -90,7 +90,7 @@ def test_a_second_up_changes_nothing(plane: ControlPlane) -> None:
     assert plane.log("kubeadm").read_text() == kubeadm
 
 
-def test_what_ended_is_started_again(plane: ControlPlane) -> None:
+def test_an_ended_program_is_started_again(plane: ControlPlane) -> None:
     before = daemons.running(plane.uuid)
     os.kill(before["kube-scheduler"], signal.SIGKILL)
     control_plane.up()

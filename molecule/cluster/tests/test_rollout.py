@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A change is rolled over the cluster under a workload whose budget wants one of its two pods. In this order."""
+"""A rollout in a cluster with a workload whose budget requires one of its two pods. The order matters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _availability(cluster: Cluster) -> Iterator[Watch]:
 
 @pytest.fixture(autouse=True)
 def _always(availability: Watch) -> Iterator[None]:
-    """Whatever a test does."""
+    """The workload is available during every test."""
     yield
     assert availability.lasts()
     assert min(availability.counts) >= LEAST, availability.counts
@@ -45,20 +45,20 @@ def roll(cluster: Cluster, *arguments: str, **variables: Any) -> Run:
     return cluster.ansible("provision", *arguments, **DRAINING, **variables)
 
 
-def closed(node: Node) -> tuple[bool, bool]:
-    """(whether no pod may come, whether that is by us)."""
+def cordons(node: Node) -> tuple[bool, bool]:
+    """(whether the Node is cordoned, whether a rollout cordoned it)."""
     unschedulable, mark = workload.scheduling(node.name)
     return unschedulable == "true", bool(mark)
 
 
-def await_that(is_so: Callable[[], bool], said: Path) -> None:
+def wait_until(is_so: Callable[[], bool], output_file: Path) -> None:
     deadline = time.monotonic() + SECONDS
     while not is_so():
-        assert time.monotonic() < deadline, said.read_text()
+        assert time.monotonic() < deadline, output_file.read_text()
         time.sleep(1)
 
 
-def test_check_mode_shows_the_whole_rollout_and_does_nothing(cluster: Cluster) -> None:
+def test_check_mode_shows_the_whole_rollout_and_changes_nothing(cluster: Cluster) -> None:
     before, places = cluster.state(), workload.places()
     assert sorted(places.values()) == [cluster.first.name, cluster.second.name]
     run = roll(cluster, "--check", "--diff")
@@ -66,22 +66,22 @@ def test_check_mode_shows_the_whole_rollout_and_does_nothing(cluster: Cluster) -
     for number, node in enumerate((cluster.first, cluster.second), start=1):
         assert f"batch {number} of 2\n  {node.name}: drained of 1 pod(s), then changed" in run.output
         assert run.recap(node.name)["changed"] > 0
-        assert closed(node) == (False, False)
+        assert cordons(node) == (False, False)
     assert "2 nodes in the rollout: 2 would change" in run.output
     assert (cluster.state(), workload.places()) == (before, places)
 
 
-def test_a_node_that_fails_is_put_back_and_stops_the_rollout(cluster: Cluster) -> None:
-    """It was cordoned by its owner, and still is."""
+def test_a_node_that_fails_is_rolled_back_and_stops_the_rollout(cluster: Cluster) -> None:
+    """Its owner cordoned it, and it stays cordoned."""
     workload.kubectl("cordon", cluster.first.name)
     refuse_reservations(cluster.first)
     before = cluster.state()
     run = roll(cluster, colocation_health_timeout=90)
     assert run.code != 0, run.output
-    assert f"{cluster.first.name}  put back" in run.output
-    assert "2 nodes in the rollout: 1 put back, 1 not touched" in run.output
-    assert closed(cluster.first) == (True, False)
-    assert closed(cluster.second) == (False, False)
+    assert f"{cluster.first.name}  rolled back" in run.output
+    assert "2 nodes in the rollout: 1 rolled back, 1 not touched" in run.output
+    assert cordons(cluster.first) == (True, False)
+    assert cordons(cluster.second) == (False, False)
     after = cluster.state()
     assert after[cluster.first.name][0] == before[cluster.first.name][0]
     assert after[cluster.second.name] == before[cluster.second.name]
@@ -89,26 +89,26 @@ def test_a_node_that_fails_is_put_back_and_stops_the_rollout(cluster: Cluster) -
     accept_again(cluster.first)
 
 
-def test_a_run_is_killed_half_way(cluster: Cluster) -> None:
-    """With one node changed, and the other one's pods on their way out, which have nowhere to go."""
+def test_a_run_is_killed_during_the_rollout(cluster: Cluster) -> None:
+    """One node is changed, and the evicted pod of the other one cannot be scheduled."""
     before = cluster.second.tree(), cluster.second.services()
-    with cluster.begun("provision", **DRAINING) as said:
-        await_that(lambda: closed(cluster.second) == (True, True) and "" in workload.places().values(), said)
+    with cluster.begun("provision", **DRAINING) as output_file:
+        wait_until(lambda: cordons(cluster.second) == (True, True) and "" in workload.places().values(), output_file)
     assert aligned(cluster.first, "cgroupfs")
-    assert closed(cluster.first) == (True, False)
-    assert closed(cluster.second) == (True, True)
+    assert cordons(cluster.first) == (True, False)
+    assert cordons(cluster.second) == (True, True)
     assert (cluster.second.tree(), cluster.second.services()) == before
 
 
-def test_the_next_run_goes_on_where_it_stopped(cluster: Cluster) -> None:
+def test_the_next_run_continues_where_the_last_one_stopped(cluster: Cluster) -> None:
     workload.kubectl("uncordon", cluster.first.name)
     before = cluster.first.tree(), cluster.first.services()
     run = roll(cluster)
     assert run.code == 0, run.output
     assert f"batch 1 of 1\n  {cluster.second.name}: drained of " in run.output
     assert aligned(cluster.second, "systemd")
-    assert closed(cluster.second) == (False, False)
-    assert closed(cluster.first) == (False, False)
+    assert cordons(cluster.second) == (False, False)
+    assert cordons(cluster.first) == (False, False)
     assert (cluster.first.tree(), cluster.first.services()) == before
     workload.wait_for(REPLICAS)
 
@@ -122,19 +122,19 @@ def test_a_further_run_changes_nothing(cluster: Cluster) -> None:
     assert (cluster.state(), workload.places()) == (before, places)
 
 
-def test_pods_did_go(availability: Watch) -> None:
-    """What was watched says something."""
+def test_pods_were_evicted(availability: Watch) -> None:
+    """Check that the watch recorded changes."""
     assert LEAST in availability.counts
     assert availability.counts[-1] == REPLICAS
 
 
 def aligned(node: Node, driver: str) -> bool:
-    """By the cgroups of containers."""
+    """Whether the containers' cgroups are those of the driver."""
     return qos_classes(node.containers(), driver) == QOS_CLASSES
 
 
 def refuse_reservations(node: Node) -> None:
-    """kubelet does not start with what provision writes."""
+    """Make kubelet refuse to start with the settings that provision writes."""
     node.shell(f"! grep -q systemReserved {CONFIG}")
     text = f"[Service]\\nExecStartPre=/bin/sh -c '! grep -q systemReserved {CONFIG}'\\n"
     node.shell(f'mkdir -p $(dirname {REFUSING}); printf "{text}" > {REFUSING}; systemctl daemon-reload')

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The role agent with an image from an archive, on the nodes that the rollout has left aligned. In this order."""
+"""The role agent with an image from an archive, on the nodes that the rollout has aligned. The order matters."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TREES = {
 }
 
 
-@pytest.fixture(scope="module", name="given")
-def _given(cluster: Cluster) -> dict[str, Any]:
+@pytest.fixture(scope="module", name="settings")
+def _settings(cluster: Cluster) -> dict[str, Any]:
     path = cluster.folder / "vc-agent.tar"
     stand_in.archive(cluster.second, path)
     return {
@@ -45,17 +45,17 @@ def images(node: Node) -> list[str]:
 
 
 def labels(node: str) -> dict[str, str]:
-    found: dict[str, str] = json.loads(kubectl("get", "node", node, "-o", "json"))["metadata"]["labels"]
-    return {key: value for key, value in found.items() if "volcano" in key}
+    node_labels: dict[str, str] = json.loads(kubectl("get", "node", node, "-o", "json"))["metadata"]["labels"]
+    return {key: value for key, value in node_labels.items() if "volcano" in key}
 
 
-def deploy(cluster: Cluster, given: dict[str, Any], *arguments: str, **variables: Any) -> Run:
-    return cluster.ansible("cluster", *arguments, **{**given, **variables})
+def deploy(cluster: Cluster, settings: dict[str, Any], *arguments: str, **variables: Any) -> Run:
+    return cluster.ansible("cluster", *arguments, **{**settings, **variables})
 
 
-def test_check_mode_brings_nothing(cluster: Cluster, given: dict[str, Any]) -> None:
+def test_check_mode_deploys_nothing(cluster: Cluster, settings: dict[str, Any]) -> None:
     before = kubectl("get", "namespaces", "-o", "name")
-    run = deploy(cluster, given, "--check", "--diff")
+    run = deploy(cluster, settings, "--check", "--diff")
     assert run.code == 0, run.output
     assert "kind: DaemonSet" in run.output
     assert kubectl("get", "namespaces", "-o", "name") == before
@@ -63,59 +63,59 @@ def test_check_mode_brings_nothing(cluster: Cluster, given: dict[str, Any]) -> N
         assert (images(node), labels(node.name)) == ([], {})
 
 
-def test_the_agent_is_ready_where_its_pods_are(cluster: Cluster, given: dict[str, Any]) -> None:
-    """The run itself proves it: Ready on each Node, with the cgroup root of a running pod."""
-    run = deploy(cluster, given)
+def test_the_agent_is_ready_on_each_node(cluster: Cluster, settings: dict[str, Any]) -> None:
+    """The run itself verifies it: Ready on each Node, with the cgroup root of a running pod."""
+    run = deploy(cluster, settings)
     assert run.code == 0, run.output
     for node in (cluster.first, cluster.second):
         assert images(node) == [stand_in.IMAGE]
         assert labels(node.name)[LABEL] == "true"
 
 
-def test_it_was_given_what_its_node_needs(nodes: Node) -> None:
-    told = stand_in.said(nodes, "volcano-agent")
-    assert told["user"] == ["1000"]
-    assert f"CGROUP_DRIVER={DRIVERS[nodes.name]}" in told["environment"]
-    assert f"KUBE_NODE_NAME={nodes.name}" in told["environment"]
+def test_the_agent_has_the_settings_of_its_node(nodes: Node) -> None:
+    report = stand_in.said(nodes, "volcano-agent")
+    assert report["user"] == ["1000"]
+    assert f"CGROUP_DRIVER={DRIVERS[nodes.name]}" in report["environment"]
+    assert f"KUBE_NODE_NAME={nodes.name}" in report["environment"]
     features = {"cluster-v1": "Resources,CPUBurst", "cluster-v2": "Resources,CPUBurst,MemoryQoSV2"}[nodes.name]
-    assert f"--supported-features={features}" in told["argument"]
-    mounted = {line.split()[4]: line.split()[5].split(",")[0] for line in told["mount"]}
+    assert f"--supported-features={features}" in report["argument"]
+    mounted = {line.split()[4]: line.split()[5].split(",")[0] for line in report["mount"]}
     assert (mounted["/host/sys/fs"], mounted["/host/proc/stat"], mounted["/var/lib/kubelet"]) == ("rw", "ro", "ro")
-    # It sees the live cgroups of the node's pods through its mount, where its driver and root lead it.
-    assert [path for path in told["pod"] if path.startswith(TREES[nodes.name])]
-    assert f"cgroupDriver: {DRIVERS[nodes.name]}" in told["kubelet"]
+    # Its mount has the live cgroups of the node's pods, at the paths of its driver and root.
+    assert [path for path in report["pod"] if path.startswith(TREES[nodes.name])]
+    assert f"cgroupDriver: {DRIVERS[nodes.name]}" in report["kubelet"]
     assert stand_in.said(nodes, "volcano-agent-init")["user"] == ["0"]
 
 
-def test_its_own_pod_is_not_one_that_it_throttles(nodes: Node) -> None:
+def test_the_agents_pod_is_not_best_effort(nodes: Node) -> None:
     assert "burstable" in nodes.shell("cat /proc/$(pidof httpd)/cgroup")
 
 
-def test_a_second_run_changes_nothing(cluster: Cluster, given: dict[str, Any]) -> None:
-    run = deploy(cluster, given)
+def test_a_second_run_changes_nothing(cluster: Cluster, settings: dict[str, Any]) -> None:
+    run = deploy(cluster, settings)
     assert run.code == 0, run.output
     for node in (cluster.first, cluster.second):
         assert run.recap(node.name)["changed"] == 0
 
 
 def classes() -> set[str]:
-    return {each for each in kubectl("get", "priorityclasses", "-o", "name").split() if "colocation" in each}
+    return {name for name in kubectl("get", "priorityclasses", "-o", "name").split() if "colocation" in name}
 
 
 def scheduler_text() -> str:
-    found = json.loads(kubectl("get", "configmap", volcano.MAP, "-n", volcano.SPACE, "-o", "json"))
-    text: str = found["data"][volcano.KEY]
+    config_map = json.loads(kubectl("get", "configmap", volcano.MAP, "-n", volcano.SPACE, "-o", "json"))
+    text: str = config_map["data"][volcano.KEY]
     return text
 
 
 @pytest.fixture(scope="module", name="whole")
-def _whole(given: dict[str, Any]) -> dict[str, Any]:
-    """Agent and scheduler, in a cluster that has stand-ins for what Volcano brings."""
+def _whole(settings: dict[str, Any]) -> dict[str, Any]:
+    """Variables for agent and scheduler, in a cluster with stand-ins for Volcano's objects."""
     stand_ins = {"apiVersion": "v1", "kind": "List", "items": volcano.volcano()}
     lab("cluster", "kubectl", "--", "apply", "-f", "-", text=json.dumps(stand_ins))
     uid = kubectl("get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}")
     return {
-        **given,
+        **settings,
         "colocation_scheduler": True,
         "colocation_cluster_uid": uid,
         "colocation_scheduler_dropped_actions": ["enqueue"],
@@ -123,27 +123,27 @@ def _whole(given: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("variables", "told"),
+    ("variables", "message"),
     [
         ({"colocation_agent_watermarks": {"cpu_high": 20, "cpu_low": 90}}, "evictingCPULowWatermark 90 has to be less"),
         ({"colocation_cluster_uid": "00000000-0000-4000-8000-000000000001"}, "The kubeconfig leads to the cluster"),
     ],
 )
-def test_what_is_refused_of_the_agent_or_the_scheduler_is_refused_of_both(
-    cluster: Cluster, whole: dict[str, Any], variables: dict[str, Any], told: str
+def test_a_refusal_of_the_agent_or_the_scheduler_is_one_of_both(
+    cluster: Cluster, whole: dict[str, Any], variables: dict[str, Any], message: str
 ) -> None:
-    """Otherwise the agent would get another verbosity, and the cluster its classes."""
+    """Otherwise the run would change the agent's verbosity, or create the classes."""
     before = kubectl("get", "daemonsets", "-n", volcano.SPACE, "-l", LABELLED, "-o", "json")
     run = deploy(cluster, whole, **{"colocation_agent_verbosity": 4, **variables})
     assert run.code != 0
-    assert told in run.output
+    assert message in run.output
     assert (scheduler_text(), classes()) == (volcano.TEXT, set())
     after = kubectl("get", "daemonsets", "-n", volcano.SPACE, "-l", LABELLED, "-o", "json")
     assert specs(after) == specs(before)
 
 
 def specs(daemon_sets: str) -> list[Any]:
-    return [each["spec"] for each in json.loads(daemon_sets)["items"]]
+    return [daemon_set["spec"] for daemon_set in json.loads(daemon_sets)["items"]]
 
 
 def test_the_scheduler_is_set_up_in_the_same_run(cluster: Cluster, whole: dict[str, Any]) -> None:
@@ -163,16 +163,16 @@ def test_the_scheduler_is_set_up_in_the_same_run(cluster: Cluster, whole: dict[s
         assert again.recap(node.name)["changed"] == 0
 
 
-def test_an_agent_that_writes_nothing_is_found_out(cluster: Cluster, given: dict[str, Any]) -> None:
-    """The probe pod's values are read back, and the stand-in has written none."""
-    run = deploy(cluster, given, colocation_agent_smoke_test=True)
+def test_an_agent_that_writes_nothing_is_reported(cluster: Cluster, settings: dict[str, Any]) -> None:
+    """The values of the test pod are read, and the stand-in has written none."""
+    run = deploy(cluster, settings, colocation_agent_smoke_test=True)
     assert run.code != 0, run.output
     assert "the agent did not write " in run.output
     assert kubectl("get", "pods", "-n", "volcano-system", "-l", LABELLED, "-o", "name").count("pod/") == 2
 
 
-def test_nothing_of_it_stays(cluster: Cluster, given: dict[str, Any]) -> None:
-    run = deploy(cluster, given, colocation_agent_state="absent")
+def test_the_removal_leaves_nothing(cluster: Cluster, settings: dict[str, Any]) -> None:
+    run = deploy(cluster, settings, colocation_agent_state="absent")
     assert run.code == 0, run.output
     assert not kubectl("get", "daemonset,configmap,pod", "-n", "volcano-system", "-l", LABELLED, "-o", "name")
     for node in (cluster.first, cluster.second):

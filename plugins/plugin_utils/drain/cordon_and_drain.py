@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draining a Node by evictions and uncordoning it. Nothing is forced: a pod that cannot be evicted ends the attempt.
+"""Drain a Node by evictions and uncordon it. Nothing is forced: a pod that cannot be evicted ends the drain.
 
-An annotation records who cordoned the Node: what a rollout cordoned it uncordons, what others cordoned stays so.
+An annotation records that a rollout cordoned the Node. A rollout uncordons only such Nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..kube.wait import Readiness, WaitOptions, is_condition_true, poll
 from .evictable_pods import DrainAction, Pod
 
 CORDON_ANNOTATION = "colocation.volcano.sh/cordoned"
-"""An annotation of a Node that a rollout cordoned, with the time. It outlives a controller that is killed."""
+"""An annotation of a Node that a rollout cordoned, with the time. It stays when the controller is killed."""
 
 
 def is_cordoned(node: Mapping[str, Any]) -> bool:
@@ -25,12 +25,12 @@ def is_cordoned(node: Mapping[str, Any]) -> bool:
 
 
 def is_own_cordon(node: Mapping[str, Any]) -> bool:
-    """True when a rollout cordoned it, this one or one that did not come to its end."""
+    """True when a rollout cordoned the Node: this one or an interrupted one."""
     return CORDON_ANNOTATION in (node["metadata"].get("annotations") or {})
 
 
 def cordon_patch(node: Mapping[str, Any], now: str) -> dict[str, Any] | None:
-    """The merge patch that cordons a Node; None where it is cordoned."""
+    """The merge patch that cordons a Node; None where it is cordoned already."""
     return (
         None
         if is_cordoned(node)
@@ -39,7 +39,7 @@ def cordon_patch(node: Mapping[str, Any], now: str) -> dict[str, Any] | None:
 
 
 def uncordon_patch(node: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The merge patch that leaves a Node as it was before we cordoned it; None where we did not."""
+    """The merge patch that removes a rollout's cordon; None where no rollout cordoned the Node."""
     return (
         _node_patch(node, {"annotations": {CORDON_ANNOTATION: None}}, {"spec": {"unschedulable": None}})
         if is_own_cordon(node)
@@ -47,9 +47,9 @@ def uncordon_patch(node: Mapping[str, Any]) -> dict[str, Any] | None:
     )
 
 
-def _node_patch(node: Mapping[str, Any], metadata: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
-    """Refused by the API server if the Node is no longer as it was read."""
-    return {"metadata": {"resourceVersion": node["metadata"]["resourceVersion"], **metadata}, **rest}
+def _node_patch(node: Mapping[str, Any], metadata: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """The patch of a Node; the API server refuses it if the Node has changed since it was read."""
+    return {"metadata": {"resourceVersion": node["metadata"]["resourceVersion"], **metadata}, **fields}
 
 
 def is_node_ready(node: Mapping[str, Any]) -> bool:
@@ -58,28 +58,28 @@ def is_node_ready(node: Mapping[str, Any]) -> bool:
 
 MAX_REASONS = 4
 POLL_SECONDS = 5.0
-"""Seconds between two looks at the pods, and at the Node."""
+"""Seconds between two checks of the pods, and of the Node."""
 PATCH_ATTEMPTS = 5
-"""A kubelet reports to its Node every few seconds, so that a patch may have to be made anew."""
+"""A kubelet updates its Node every few seconds, so that a patch may need several attempts."""
 
 
 class DrainApi(Protocol):
-    """What a drain asks of an API server; every method raises ClusterError when there is no answer."""
+    """The requests of a drain to an API server; every method raises ClusterError if the server does not answer."""
 
     def node(self, name: str) -> Object: ...
 
     def pods(self, name: str) -> tuple[Pod, ...]: ...
 
     def patch(self, name: str, body: Object) -> bool:
-        """False where somebody else was faster."""
+        """False where another client changed the Node since it was read."""
 
     def evict(self, pod: Pod) -> str:
-        """Why it may not go now; empty where it may."""
+        """Evict the pod; the reason why it cannot be evicted now, empty where it was."""
 
 
 @dataclass(frozen=True)
 class DrainResult:
-    """``reason`` says why the Node is not drained, and is empty where it is; ``cordoned``: by us."""
+    """``reason`` says why the Node is not drained, empty where it is; ``cordoned``: by the rollout."""
 
     reason: str
     cordoned: bool
@@ -88,13 +88,13 @@ class DrainResult:
 
 
 def preview_drain(node: Object, pods: tuple[Pod, ...]) -> DrainResult:
-    """What a drain would come to, as far as that can be seen beforehand."""
-    going = tuple(map(str, pods_with(pods, DrainAction.EVICT)))
-    return DrainResult(_refusal_reasons(pods), is_own_cordon(node) or not is_cordoned(node), pods, going)
+    """The result of a drain, as far as it is known in advance."""
+    evictable = tuple(map(str, pods_with(pods, DrainAction.EVICT)))
+    return DrainResult(_refusal_reasons(pods), is_own_cordon(node) or not is_cordoned(node), pods, evictable)
 
 
-def pods_with(pods: tuple[Pod, ...], *fates: DrainAction) -> tuple[Pod, ...]:
-    return tuple(pod for pod in pods if pod.action in fates)
+def pods_with(pods: tuple[Pod, ...], *actions: DrainAction) -> tuple[Pod, ...]:
+    return tuple(pod for pod in pods if pod.action in actions)
 
 
 def _refusal_reasons(pods: tuple[Pod, ...]) -> str:
@@ -102,56 +102,56 @@ def _refusal_reasons(pods: tuple[Pod, ...]) -> str:
 
 
 def _join_reasons(reasons: Any) -> str:
-    found = list(reasons)
-    more = [f"and {len(found) - MAX_REASONS} more"] if len(found) > MAX_REASONS else []
-    return "; ".join([*found[:MAX_REASONS], *more])
+    texts = list(reasons)
+    more = [f"and {len(texts) - MAX_REASONS} more"] if len(texts) > MAX_REASONS else []
+    return "; ".join([*texts[:MAX_REASONS], *more])
 
 
 def drain_node(api: DrainApi, name: str, options: WaitOptions, stamp: Callable[[], str]) -> DrainResult:
-    """Cordon the Node and evict its pods; opened again, and told why, where that does not succeed in time.
+    """Cordon the Node and evict its pods; uncordon it, with the reason in the result, if that fails or takes too long.
 
-    ``stamp`` is the present time, for people.
+    ``stamp`` returns the current time for the annotation.
     """
     first = api.pods(name)
     reason = _refusal_reasons(first)
     if reason:
         return DrainResult(reason, cordoned=False, pods=first)
-    ours = _patch_node(api, name, lambda node: cordon_patch(node, stamp()))
+    cordoned = _patch_node(api, name, lambda node: cordon_patch(node, stamp()))
     evicted: dict[str, str] = {}
     try:
         reason = poll(lambda: _evict_pods(api, name, options.show, evicted), options, POLL_SECONDS).lacks
     except ClusterError as error:
         reason = f"{error}"
-    if reason and ours:
+    if reason and cordoned:
         uncordon_node(api, name)
-    return DrainResult(reason, ours and not reason, first, tuple(evicted.values()))
+    return DrainResult(reason, cordoned and not reason, first, tuple(evicted.values()))
 
 
 def _evict_pods(api: DrainApi, name: str, show: Callable[[str], None], evicted: dict[str, str]) -> Readiness:
-    """Nothing is lacking once no pod is left that has to go. ``evicted``: by uid, those that were told to."""
+    """Evict the pods that remain; ready once none does. ``evicted`` collects the names of evicted pods by uid."""
     pods = api.pods(name)
-    left = pods_with(pods, DrainAction.EVICT, DrainAction.WAIT)
-    if not left or _refusal_reasons(pods):
+    remaining = pods_with(pods, DrainAction.EVICT, DrainAction.WAIT)
+    if not remaining or _refusal_reasons(pods):
         return Readiness(_refusal_reasons(pods), failed=True)
-    held = {}
-    for pod in pods_with(left, DrainAction.EVICT):
+    blocked = {}
+    for pod in pods_with(remaining, DrainAction.EVICT):
         reason = api.evict(pod)
         if reason:
-            held[str(pod)] = reason
+            blocked[str(pod)] = reason
         else:
             evicted[pod.uid] = str(pod)
-    waits = _join_reasons(f"{pod}: {held.get(str(pod), 'has not ended yet')}" for pod in left)
-    show(f"{len(left)} pod(s) left: {waits}")
+    waits = _join_reasons(f"{pod}: {blocked.get(str(pod), 'has not ended yet')}" for pod in remaining)
+    show(f"{len(remaining)} pod(s) remaining: {waits}")
     return Readiness(waits)
 
 
 def uncordon_node(api: DrainApi, name: str) -> bool:
-    """Open what we closed; True where there was something to open."""
+    """Uncordon the Node if a rollout cordoned it; True where it did."""
     return _patch_node(api, name, uncordon_patch, already=False)
 
 
 def wait_for_node(api: DrainApi, name: str, options: WaitOptions) -> bool:
-    """Whether the Node is Ready in time."""
+    """Wait until the Node is Ready; False where it is not in time."""
 
     def look() -> Readiness:
         if is_node_ready(api.node(name)):
@@ -163,7 +163,7 @@ def wait_for_node(api: DrainApi, name: str, options: WaitOptions) -> bool:
 
 
 def _patch_node(api: DrainApi, name: str, patch: Callable[[Object], Object | None], *, already: bool = True) -> bool:
-    """Whether the Node is ours, once patched; ``already``: when there was nothing to patch, the mark decides."""
+    """Whether the Node was patched; ``already``: without a patch, whether a rollout cordoned it before."""
     for _attempt in range(PATCH_ATTEMPTS):
         node = api.node(name)
         body = patch(node)
@@ -172,6 +172,6 @@ def _patch_node(api: DrainApi, name: str, patch: Callable[[Object], Object | Non
         if api.patch(name, body):
             return True
     raise ClusterError(
-        f"The Node {name} was changed by others each time it was about to be",
-        "Look at what writes to it (kubectl get node --watch), and run again.",
+        f"The Node {name} could not be changed: other clients changed it during each of {PATCH_ATTEMPTS} attempts",
+        "Check which clients write to it (kubectl get node --watch), and run again.",
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a drain needs from an API server: Nodes, their pods with budgets, and evictions."""
+"""Requests of a drain to an API server: Nodes, their pods with budgets, and evictions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..kube.permissions import RequiredPermission, require_permissions
 from .evictable_pods import Budget, EvictionRules, Pod, classify_pods, parse_budgets
 
 DRAIN_PERMISSIONS = (RequiredPermission("patch", "", "nodes"), RequiredPermission("create", "", "pods", "eviction"))
-"""Those of a drain that writes; what reads reports itself."""
+"""The permissions that a drain needs to write; a missing read permission is reported by the request itself."""
 
 
 class DrainCluster:
-    """One cluster, and which of its pods a drain may evict."""
+    """One cluster, with the rules which pods a drain may evict."""
 
     def __init__(self, client: Client, rules: EvictionRules) -> None:
         self.client, self._rules = client, rules
@@ -28,26 +28,26 @@ class DrainCluster:
         return self.client.list_all("v1", "Node")
 
     def node(self, name: str) -> Object:
-        found = self.client.find(Ref("v1", "Node", name))
-        if found is None:
-            raise ClusterError(f"The cluster has no Node {name} any more", "Look at who deleted it, and run again.")
-        return found
+        node = self.client.find(Ref("v1", "Node", name))
+        if node is None:
+            raise ClusterError(f"The cluster has no Node {name} any more", "Check who deleted it, and run again.")
+        return node
 
     def pods(self, name: str, budgets: tuple[Budget, ...] | None = None) -> tuple[Pod, ...]:
-        """Those of a Node, under the budgets as they are now unless some are given."""
-        found = self.client.list_all("v1", "Pod", fields=f"spec.nodeName={name}")
-        return classify_pods(found, self.budgets() if budgets is None else budgets, self._rules)
+        """The pods of a Node; ``budgets`` are those of the cluster by default."""
+        pods = self.client.list_all("v1", "Pod", fields=f"spec.nodeName={name}")
+        return classify_pods(pods, self.budgets() if budgets is None else budgets, self._rules)
 
     def budgets(self) -> tuple[Budget, ...]:
-        """Those of the whole cluster. policy/v1 is served since Kubernetes 1.21."""
+        """The budgets of the whole cluster. policy/v1 is served since Kubernetes 1.21."""
         for version in ("v1", "v1beta1"):
-            found = self.client.list_objects(f"policy/{version}", "PodDisruptionBudget")
-            if found is not None:
-                return parse_budgets(found, version)
+            budgets = self.client.list_objects(f"policy/{version}", "PodDisruptionBudget")
+            if budgets is not None:
+                return parse_budgets(budgets, version)
         return ()
 
     def patch(self, name: str, body: Object) -> bool:
-        """False where another client was faster."""
+        """Patch a Node; False where another client changed it since it was read."""
         try:
             self.client.patch({**body, **Ref("v1", "Node", name).header(**body["metadata"])})
         except ApiError as error:
@@ -57,7 +57,7 @@ class DrainCluster:
         return True
 
     def evict(self, pod: Pod) -> str:
-        """Why it may not be evicted now; empty where it may."""
+        """Evict a pod; the reason why it cannot be evicted now, empty where it was."""
         try:
             self.client.evict(Ref("v1", "Pod", pod.name, pod.namespace), pod.uid)
         except ApiError as error:
@@ -65,6 +65,6 @@ class DrainCluster:
                 budget = f" (PodDisruptionBudget {pod.blocking_pdb})" if pod.blocking_pdb else ""
                 return f"{error.reason}{budget}"
             if error.status in (NOT_FOUND, CONFLICT):
-                return "it has gone by itself"
+                return "it is deleted already"
             raise
         return ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the action plugins of a rollout share: options, results that tasks registered, and access to the API server.
+"""Shared parts of the action plugins of a rollout: options, results that tasks registered, access to the API server.
 
 A test compares the specifications of options with the documentation.
 """
@@ -46,19 +46,19 @@ ROLLOUT_TABLE: Spec = {
 
 
 REGISTERED_RESULTS = ("node_observed", "node_aligned", "rollout_preview", "rollout_drained", "rollout_opened")
-"""What the roles' tasks register."""
+"""Names of the variables that the roles' tasks register."""
 
 
 class RoleResultsAction(HostvarsAction):
-    """An action that reads what was registered."""
+    """An action that reads registered results of hosts."""
 
     def registered(self, name: str) -> dict[str, Any]:
-        found = self.known(name)
-        return {each: strip_tags(found.get(each)) for each in REGISTERED_RESULTS}
+        known = self.known(name)
+        return {variable: strip_tags(known.get(variable)) for variable in REGISTERED_RESULTS}
 
 
 class RolloutAction(ClusterAction, RoleResultsAction):
-    """One that asks the API server."""
+    """An action of a rollout with access to the API server."""
 
     UNNAMED = "colocation_drain is true, and colocation_kubeconfig names no kubeconfig"
     PAGE = "docs/rollout.md"
@@ -70,14 +70,15 @@ class RolloutAction(ClusterAction, RoleResultsAction):
         return self.with_cluster(DrainCluster(self.client(arguments), rules), arguments)
 
     def node_of(self, name: str, cluster: DrainCluster) -> str:
-        """The host's Node; ClusterError where it was not looked at, or the kubeconfig is that of another cluster."""
+        """The host's Node; ClusterError where the host was not observed, or the kubeconfig leads to another cluster."""
         observed = self.registered(name)["node_observed"]
         if not is_observed(observed):
             raise ClusterError(
-                f"{name}: {NOT_OBSERVED}, so that its Node is not known", "Run the entry observe before."
+                f"{name}: {NOT_OBSERVED}, so that its Node is not known",
+                "Run the entry observe of the role node first.",
             )
         return find_node_name(cluster.client, parse_identity(name, observed["kubeadm"]))
 
     @abstractmethod
     def with_cluster(self, cluster: DrainCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result; ClusterError where the cluster does not let us."""
+        """The result; ClusterError where a request fails."""

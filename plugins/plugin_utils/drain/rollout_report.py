@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rollout as results, diffs and lines show it: its batches, the preview of each drain, and the table of nodes."""
+"""A rollout in results, diffs and output: its batches, the preview of each drain, and the table of nodes."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ BatchSize = int | str
 
 
 def split_batches(names: Sequence[str], sizes: Sequence[BatchSize]) -> tuple[tuple[str, ...], ...]:
-    """The nodes in their batches; the last size holds for all that is left. ProfileError for what is no size."""
-    left, found = list(names), []
-    for count in _batch_counts([_parse_size(each) for each in sizes], len(names)):
-        if not left:
+    """The nodes in their batches; the last size is repeated for all remaining nodes. ProfileError for invalid sizes."""
+    remaining, batches = list(names), []
+    for count in _batch_counts([_parse_size(size) for size in sizes], len(names)):
+        if not remaining:
             break
-        found.append(tuple(left[:count]))
-        left = left[count:]
-    return tuple(found)
+        batches.append(tuple(remaining[:count]))
+        remaining = remaining[count:]
+    return tuple(batches)
 
 
 def _batch_counts(sizes: Sequence[tuple[int, bool]], total: int) -> Iterator[int]:
-    """ansible.utils.helpers.pct_to_int: a part of all nodes of the play, and one at least."""
+    """As ansible.utils.helpers.pct_to_int: a percentage of all nodes of the play, at least one."""
     counts = [max(1, number * total // 100) if percent else number for number, percent in sizes]
     yield from counts
     while True:
         yield counts[-1]
 
 
-def _parse_size(given: BatchSize) -> tuple[int, bool]:
-    text = str(given).strip()
+def _parse_size(size: BatchSize) -> tuple[int, bool]:
+    text = str(size).strip()
     digits = text.removesuffix("%")
     if not digits.isascii() or not digits.isdecimal() or int(digits) < 1 or (text != digits and int(digits) > 100):
         raise ProfileError(
             "colocation_rollout_batches",
-            f"{given!r} is neither a number of nodes from 1 nor a percentage such as '10%'",
+            f"{size!r} is neither a number of nodes from 1 nor a percentage such as '10%'",
         )
     return int(digits), text != digits
 
 
 @dataclass(frozen=True)
 class DrainPreview:
-    """What a drain of a host's Node would come to; ``needed``: whether its plan needs one."""
+    """The preview of draining a host's Node; ``needed``: whether the host's plan needs a drain."""
 
     host: str
     node: str
@@ -57,49 +57,51 @@ class DrainPreview:
     drained: DrainResult
 
 
-def drain_result(found: DrainResult) -> dict[str, Any]:
+def drain_result(result: DrainResult) -> dict[str, Any]:
     return {
-        "drained": not found.reason,
-        "reason": found.reason,
-        "cordoned": found.cordoned,
-        "evicted": list(found.evicted),
+        "drained": not result.reason,
+        "reason": result.reason,
+        "cordoned": result.cordoned,
+        "evicted": list(result.evicted),
         "pods": [
             {"pod": str(pod), "action": pod.action.value, "reason": pod.why, "blocking_pdb": pod.blocking_pdb}
-            for pod in found.pods
+            for pod in result.pods
         ],
     }
 
 
-def drain_diff(found: DrainResult) -> dict[str, str]:
-    """What is scheduled there, before and after."""
-    going = [f"pod {name}\n" for name in found.evicted]
-    staying = [f"pod {pod}\n" for pod in pods_with(found.pods, DrainAction.IGNORE)]
+def drain_diff(result: DrainResult) -> dict[str, str]:
+    """The Node's cordon and pods, before the drain and after it."""
+    evicted = [f"pod {name}\n" for name in result.evicted]
+    remaining = [f"pod {pod}\n" for pod in pods_with(result.pods, DrainAction.IGNORE)]
     return {
         "before_header": "the Node before",
         "after_header": "the Node while it is changed",
-        "before": "".join(["schedulable\n" if found.cordoned else "cordoned by others\n", *staying, *going]),
-        "after": "".join(["cordoned\n" if found.cordoned else "cordoned by others\n", *staying]),
+        "before": "".join(
+            ["schedulable\n" if result.cordoned else "cordoned by another client\n", *remaining, *evicted]
+        ),
+        "after": "".join(["cordoned\n" if result.cordoned else "cordoned by another client\n", *remaining]),
     }
 
 
-def preview_lines(batches: Sequence[Sequence[str]], found: Mapping[str, DrainPreview]) -> Iterator[str]:
-    """The whole rollout, before it begins."""
+def preview_lines(batches: Sequence[Sequence[str]], previews: Mapping[str, DrainPreview]) -> Iterator[str]:
+    """The preview of the whole rollout."""
     for number, names in enumerate(batches, start=1):
         yield f"batch {number} of {len(batches)}"
-        yield from (f"  {name}: {_describe_preview(found[name])}" for name in names if name in found)
+        yield from (f"  {name}: {_describe_preview(previews[name])}" for name in names if name in previews)
 
 
-def _describe_preview(found: DrainPreview) -> str:
-    if not found.needed:
-        return "changed as it is, no pod has to leave"
-    if found.drained.reason:
-        return f"left out, it cannot be drained: {found.drained.reason}"
-    waits = sum(bool(pod.blocking_pdb) for pod in found.drained.pods)
-    told = f"drained of {len(found.drained.evicted)} pod(s), then changed"
-    return f"{told}; {waits} of them wait for their PodDisruptionBudget" if waits else told
+def _describe_preview(preview: DrainPreview) -> str:
+    if not preview.needed:
+        return "changed without a drain"
+    if preview.drained.reason:
+        return f"skipped, it cannot be drained: {preview.drained.reason}"
+    waits = sum(bool(pod.blocking_pdb) for pod in preview.drained.pods)
+    summary = f"drained of {len(preview.drained.evicted)} pod(s), then changed"
+    return f"{summary}; {waits} of them wait for their PodDisruptionBudget" if waits else summary
 
 
-STATE_ORDER = ("failed", "put back", "lost contact", "not drained", "would change", "changed", "not touched")
+STATE_ORDER = ("failed", "rolled back", "lost contact", "not drained", "would change", "changed", "not touched")
 MAX_ROWS = 100
 
 
@@ -110,11 +112,11 @@ class TableRow(NamedTuple):
 
 
 def table_row(name: str, known: Mapping[str, Any], failure: str = "") -> TableRow:
-    """The line of a node, from what its tasks registered. ``failure``: what else of its part has failed."""
+    """The row of a node, from the results that its tasks registered. ``failure``: any other failure of its tasks."""
     aligned, drained = known.get("node_aligned") or {}, known.get("rollout_drained") or {}
     failure = next(_failure_reasons(known), failure)
     if aligned.get("unreachable"):
-        return TableRow(name, "lost contact", "what was begun there ends by itself; run again")
+        return TableRow(name, "lost contact", "its change ends by itself; run again")
     if drained.get("reason"):
         return TableRow(name, "not drained", str(drained["reason"]))
     if failure:
@@ -126,31 +128,31 @@ def table_row(name: str, known: Mapping[str, Any], failure: str = "") -> TableRo
 
 
 def _failure_reasons(known: Mapping[str, Any]) -> Iterator[str]:
-    """In the order in which a node meets them."""
+    """Failures in the order of the node's tasks."""
     for name in ("rollout_drained", "node_aligned", "rollout_opened"):
-        found = known.get(name) or {}
-        if found.get("failed"):
-            yield str(found.get("msg") or "no reason given")
+        result = known.get(name) or {}
+        if result.get("failed"):
+            yield str(result.get("msg") or "no reason given")
     aligned = known.get("node_aligned") or {}
     observed = (known.get("node_observed") or {}).get("plan") or {}
-    # As the entry verify of the role node has it.
+    # The same condition as in the entry verify of the role node.
     if "transaction" in aligned and aligned.get("verdict", "aligned") != "aligned" and not observed.get("pending"):
         yield f"it is {aligned['verdict']} after its change"
 
 
 def _failure_state(aligned: Mapping[str, Any]) -> str:
-    return "put back" if (aligned.get("transaction") or {}).get("state") == "rolled-back" else "failed"
+    return "rolled back" if (aligned.get("transaction") or {}).get("state") == "rolled-back" else "failed"
 
 
 def render_table(rows: Iterable[TableRow]) -> str:
-    """The worst first; nodes that were not touched are only counted."""
-    found = sorted(rows, key=lambda each: (STATE_ORDER.index(each.state), each.node))
-    shown = [each for each in found if each.state != STATE_ORDER[-1]]
-    width = max((len(each.node) for each in shown), default=0)
-    states = max((len(each.state) for each in shown), default=0)
-    lines = [f"{each.node:{width}}  {each.state:{states}}  {each.what}".rstrip() for each in shown[:MAX_ROWS]]
-    more = [f"and {len(shown) - MAX_ROWS} more"] if len(shown) > MAX_ROWS else []
-    counts = Counter(each.state for each in found)
+    """The table, worst states first; nodes that were not touched are only counted."""
+    ordered = sorted(rows, key=lambda row: (STATE_ORDER.index(row.state), row.node))
+    listed = [row for row in ordered if row.state != STATE_ORDER[-1]]
+    width = max((len(row.node) for row in listed), default=0)
+    states = max((len(row.state) for row in listed), default=0)
+    lines = [f"{row.node:{width}}  {row.state:{states}}  {row.what}".rstrip() for row in listed[:MAX_ROWS]]
+    more = [f"and {len(listed) - MAX_ROWS} more"] if len(listed) > MAX_ROWS else []
+    counts = Counter(row.state for row in ordered)
     sums = ", ".join(f"{counts[state]} {state}" for state in STATE_ORDER if counts[state])
-    nodes = "1 node" if len(found) == 1 else f"{len(found)} nodes"
+    nodes = "1 node" if len(ordered) == 1 else f"{len(ordered)} nodes"
     return "\n".join([*map(one_line, lines), *more, f"{nodes} in the rollout: {sums}"])

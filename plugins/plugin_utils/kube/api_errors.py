@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errors of requests to an API server: what failed, what that means for the cluster, and what to do."""
+"""Errors of requests to an API server: what failed, whether the cluster was changed, and what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 NOTHING_CHANGED = "Nothing was changed"
 NO_ANSWER = 0
-"""The status of a request that got no answer."""
+"""The status of a request without a response."""
 NOT_FOUND, CONFLICT, TOO_MANY = 404, 409, 429
 FORBIDDEN = (401, 403)
 READ_VERBS = ("get", "list")
@@ -23,10 +23,10 @@ class ClusterError(Exception):
 
 @dataclass(frozen=True)
 class ErrorContext:
-    """What every message of one module says.
+    """Text that all error messages of one module share.
 
     ``page`` lists the verbs that the kubeconfig's user needs. ``untouched`` says what was changed before the failure,
-    and is empty where that depends; ``alternative`` says how to do without the verb.
+    empty if that is not known; ``alternative`` says how to work without the verb.
     """
 
     kubeconfig: str
@@ -39,7 +39,7 @@ class ApiError(ClusterError):
     """A request that failed. ``request`` begins with its verb; ``reason`` is what the API server says, in one line.
 
     Admission controllers, quotas and namespaces that are being deleted answer with 403 as well as missing permissions.
-    ``pause``: the seconds after which the API server wants to be asked again.
+    ``pause``: seconds to wait before the request is repeated (Retry-After).
     """
 
     def __init__(self, request: str, status: int, reason: str, context: ErrorContext, pause: float = 1.0) -> None:
@@ -48,7 +48,7 @@ class ApiError(ClusterError):
         super().__init__(*_explain(request, status, reason, context))
 
     def after(self, progress: str) -> ApiError:
-        """The same error, once the cluster was changed before it."""
+        """The same error after changes to the cluster; ``progress`` describes these changes."""
         return ApiError(self.request, self.status, self.reason, replace(self.context, untouched=progress))
 
 
@@ -57,21 +57,21 @@ def _explain(request: str, status: int, reason: str, context: ErrorContext) -> t
     if status in FORBIDDEN:
         reading = request.partition(" ")[0] in READ_VERBS
         admission = "" if reading else ", or an admission controller refuses it"
-        look = "" if reading else ", or look at what refuses it"
+        check = "" if reading else ", or check which admission controller refuses it"
         message = f"The user of {name} may not {request}{admission}: {reason}"
-        return message, f"{state}Grant the verb{context.alternative}{look}; {context.page} lists all verbs."
+        return message, f"{state}Grant the verb{context.alternative}{check}; {context.page} lists all verbs."
     if status == CONFLICT:
         message = f"Could not {request}: another client changed it after it was read"
-        return message, "No change of another client was overwritten. Run again, which reads it again."
+        return message, "No change of another client was overwritten. Run again: the next run reads it again."
     if status == NO_ANSWER:
         message = f"Could not {request}: the API server of {name} does not answer: {reason}"
-        return message, f"{state}Look at the server and at the way to it, and run again."
+        return message, f"{state}Check the server and the network path to it, and run again."
     message = f"Could not {request} with {name}: {status}, {reason}"
-    return message, f"{state}Look at the API server, and whether the kubeconfig leads to it."
+    return message, f"{state}Check the API server, and that the kubeconfig leads to it."
 
 
 def missing_permissions(permissions: str, context: ErrorContext) -> ClusterError:
-    """The error for permissions that were asked for before the first change."""
+    """The error for permissions that are missing before the first change."""
     return ClusterError(
         f"The user of {context.kubeconfig} may not {permissions}",
         f"{NOTHING_CHANGED}. Grant it{context.alternative}; {context.page} lists all verbs.",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cluster a kubeconfig leads to, and which of its Nodes each host of the play is."""
+"""Identify the cluster of a kubeconfig, and the Node of each host of the play."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .dynamic_client import Client
 from .objects import Object, Ref
 
 OTHER_CLUSTER_REMEDY = (
-    "Nothing was changed. Give the kubeconfig of the cluster of these hosts, and hosts of one cluster at a time."
+    "Nothing was changed. Give the kubeconfig of the cluster of these hosts, and run for the hosts of one cluster."
 )
-NOT_OBSERVED = "it was not looked at in this run"
+NOT_OBSERVED = "it was not observed in this run"
 SYSTEM_NAMESPACE = "kube-system"
 
 
 @dataclass(frozen=True)
 class HostIdentity:
-    """A host of the play: the names that its Node may have, its machine's id, hashed, and its boot's."""
+    """A host of the play: possible names of its Node, the hash of its machine id, and its boot id."""
 
     name: str
     node_names: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class HostIdentity:
 
 @dataclass(frozen=True)
 class ClusterNode:
-    """A Node of the API. The ids are those of its kubelet's last start."""
+    """A Node of the API server. The ids are those that its kubelet reported at its last start."""
 
     name: str
     machine_id: str
@@ -42,9 +42,9 @@ class ClusterNode:
 
 
 def describe_host(system: Mapping[str, Any], hostname_override: str | None = None) -> dict[str, Any]:
-    """What tells a host from others, as modules on nodes report it.
+    """The identity of a host, as modules on nodes report it.
 
-    k8s.io/component-helpers node/util/hostname.go: the name is in lower case, without blanks around it.
+    k8s.io/component-helpers node/util/hostname.go: the name is in lower case, without surrounding whitespace.
     """
     names = (hostname_override, system.get("hostname"))
     return {
@@ -55,21 +55,21 @@ def describe_host(system: Mapping[str, Any], hostname_override: str | None = Non
 
 
 def is_observed(observed: Mapping[str, Any] | None) -> bool:
-    """Whether a host could be reached and looked at, by what the role's entry `observe` registered on it."""
+    """Whether a host was reached and observed, according to what the role's entry `observe` registered on it."""
     return bool((observed or {}).get("kubeadm"))
 
 
 def parse_identity(name: str, described: Mapping[str, Any]) -> HostIdentity:
-    """The identity of a host of the inventory, of what ``describe_host`` reported."""
+    """The identity of an inventory host from the result of ``describe_host``."""
     names = tuple(dict.fromkeys((*described["names"], name.lower())))
     return HostIdentity(name, names, described["machine_id_sha256"], described["boot_id"])
 
 
-def parse_node(found: Object) -> ClusterNode:
-    """The Node that the API describes."""
-    info = (found.get("status") or {}).get("nodeInfo") or {}
+def parse_node(manifest: Object) -> ClusterNode:
+    """A Node from its manifest."""
+    info = (manifest.get("status") or {}).get("nodeInfo") or {}
     return ClusterNode(
-        found["metadata"]["name"],
+        manifest["metadata"]["name"],
         info.get("machineID", ""),
         info.get("bootID", ""),
         minor(info.get("kubeletVersion")),
@@ -77,30 +77,30 @@ def parse_node(found: Object) -> ClusterNode:
 
 
 def match_nodes(hosts: Iterable[HostIdentity], nodes: Sequence[ClusterNode]) -> dict[str, str]:
-    """The host's name by that of its Node; ClusterError where a host is not a Node of this cluster.
+    """Names of hosts by the names of their Nodes; ClusterError where a host is not a Node of this cluster.
 
-    status.nodeInfo.bootID is /proc/sys/kernel/random/boot_id, and tells one start of one machine from all others.
-    Machine ids of cloned machines may be the same, so that with them the name has to agree as well.
+    status.nodeInfo.bootID is /proc/sys/kernel/random/boot_id, which identifies one boot of one machine. Cloned machines
+    may have the same machine id, so a match by machine id requires the same name too.
     """
-    found: dict[str, str] = {}
-    strangers = []
+    hosts_by_node: dict[str, str] = {}
+    mismatches = []
     for host in hosts:
         node = _node(host, nodes)
         if isinstance(node, str):
-            strangers.append(f"{host.name}: {node}")
-        elif node.name in found:
-            strangers.append(f"{host.name}: is the Node {node.name}, and so is {found[node.name]}")
+            mismatches.append(f"{host.name}: {node}")
+        elif node.name in hosts_by_node:
+            mismatches.append(f"{host.name}: is the Node {node.name}, and so is {hosts_by_node[node.name]}")
         else:
-            found[node.name] = host.name
-    if strangers:
+            hosts_by_node[node.name] = host.name
+    if mismatches:
         raise ClusterError(
-            f"This cluster is not that of the play's hosts: {'; '.join(strangers)}", OTHER_CLUSTER_REMEDY
+            f"This cluster is not that of the play's hosts: {'; '.join(mismatches)}", OTHER_CLUSTER_REMEDY
         )
-    return found
+    return hosts_by_node
 
 
 def _node(host: HostIdentity, nodes: Sequence[ClusterNode]) -> ClusterNode | str:
-    """The host's Node, or why none is proven to be."""
+    """The host's Node, or the reason why no Node matches."""
     booted = [node for node in nodes if host.boot_id and node.boot_id == host.boot_id]
     if len(booted) == 1:
         return booted[0]
@@ -120,12 +120,12 @@ def _hash(machine_id: str) -> str:
 
 
 def unmatched_nodes(nodes: Iterable[ClusterNode], owners: Mapping[str, str]) -> tuple[str, ...]:
-    """The Nodes that are no host of the play."""
+    """Names of the Nodes that are not hosts of the play."""
     return tuple(sorted(node.name for node in nodes if node.name not in owners))
 
 
 def find_node_name(client: Client, host: HostIdentity) -> str:
-    """The name of a host's Node. It is looked up by the host's names first: a cluster may have thousands of Nodes."""
+    """The name of a host's Node. The host's names are tried first: a cluster may have thousands of Nodes."""
     named = [node for node in (client.find(Ref("v1", "Node", name)) for name in host.node_names) if node is not None]
     try:
         return next(iter(match_nodes([host], [parse_node(node) for node in named])))
@@ -135,26 +135,26 @@ def find_node_name(client: Client, host: HostIdentity) -> str:
 
 
 def cluster_uid(client: Client) -> str:
-    """The UID of the namespace kube-system, which tells clusters apart."""
-    found = client.find(Ref("v1", "Namespace", SYSTEM_NAMESPACE))
-    if found is None:
+    """The UID of the namespace kube-system, which identifies the cluster."""
+    namespace = client.find(Ref("v1", "Namespace", SYSTEM_NAMESPACE))
+    if namespace is None:
         raise ClusterError(
-            f"The API server of {client.context.kubeconfig} has no namespace {SYSTEM_NAMESPACE}, or shows none",
-            f"{NOTHING_CHANGED}. It tells clusters apart: let the kubeconfig's user get it.",
+            f"The API server of {client.context.kubeconfig} has no namespace {SYSTEM_NAMESPACE}, or does not show it",
+            f"{NOTHING_CHANGED}. Its UID identifies the cluster: allow the kubeconfig's user to get it.",
         )
-    return str(found["metadata"]["uid"])
+    return str(namespace["metadata"]["uid"])
 
 
-def require_cluster(found: str, uid: str, *, changing: bool) -> None:
+def require_cluster(actual: str, uid: str, *, changing: bool) -> None:
     """ClusterError where the kubeconfig leads to another cluster than ``uid``, or a change has no ``uid``."""
-    if uid and uid != found:
+    if uid and uid != actual:
         raise ClusterError(
-            f"The kubeconfig leads to the cluster {found}, and colocation_cluster_uid is {uid}",
-            "Nothing was changed. Give the kubeconfig of the cluster that is meant.",
+            f"The kubeconfig leads to the cluster {actual}, and colocation_cluster_uid is {uid}",
+            "Nothing was changed. Give the kubeconfig of the intended cluster.",
         )
     if changing and not uid:
         raise ClusterError(
-            f"The cluster {found} would be changed, and colocation_cluster_uid does not confirm that it is the one"
-            " that is meant",
-            f"Nothing was changed. If it is, set colocation_cluster_uid: {found} (the UID of its kube-system).",
+            f"The cluster {actual} would be changed, and colocation_cluster_uid does not confirm that it is the"
+            " intended one",
+            f"Nothing was changed. If it is, set colocation_cluster_uid: {actual} (the UID of its kube-system).",
         )

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was applied last, and what was there before: notes in objects, and records in ConfigMaps of their own.
+"""Records of the last applied state and of the state before it: in annotations of objects, and in separate ConfigMaps.
 
-Names, keys and forms are those that earlier states of the collection have stored in clusters.
+Names, keys and formats are those that earlier versions of the collection stored in clusters.
 """
 
 from __future__ import annotations
@@ -20,26 +20,27 @@ from .objects import ConfigMap, Object, Ref
 
 SCHEMA = 1
 MAX_UNPACKED = 1 << 24
-"""Bytes of an unpacked note. No API server takes an object of this size."""
+"""Maximum bytes of an unpacked annotation. No API server accepts an object of this size."""
 T = TypeVar("T")
 
 
-# A record is written before what it speaks of, so that a run that is cut off loses nothing.
+# A record is written before the change that it describes, so that an interrupted run loses nothing.
 
 
-def parse_record(found: ConfigMap | None, entry: str, parse: Callable[[Mapping[str, Any]], T]) -> T | None:
-    """The record of a ConfigMap; None where there is none, ClusterError for one that is not ours."""
-    if found is None:
+def parse_record(config_map: ConfigMap | None, entry: str, parse: Callable[[Mapping[str, Any]], T]) -> T | None:
+    """The record in a ConfigMap; None without a ConfigMap, ClusterError for one that the collection did not write."""
+    if config_map is None:
         return None
     try:
-        document = json.loads(found.data[entry])
+        document = json.loads(config_map.data[entry])
         if document["schema"] != SCHEMA:
             raise ValueError(f"schema {document['schema']!r}, this version reads {SCHEMA}")
         return parse(document)
     except (KeyError, TypeError, ValueError) as error:
         raise ClusterError(
-            f"{found.place} is not what this version of the collection keeps there ({type(error).__name__}: {error})",
-            "Nothing was changed. Look at who wrote it, and delete it if no one needs it.",
+            f"{config_map.place} does not have the format of this version of the collection"
+            f" ({type(error).__name__}: {error})",
+            "Nothing was changed. Check who wrote it, and delete it if it is not needed.",
         ) from error
 
 
@@ -49,14 +50,14 @@ def record_data(entry: str, document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def record_change(ref: Ref, data: Mapping[str, str], version: str | None) -> ObjectChange:
-    """A record as it is to be, if it is still as it was read. None for ``version``: there was none."""
+    """The change that writes a record if it is still as it was read; ``version`` is None where none existed."""
     if version is None:
         return ObjectChange(ref, Operation.CREATE, {**ref.header(), "data": dict(data)}, None, None)
     return ObjectChange(ref, Operation.PATCH, {**ref.header(resourceVersion=version), "data": dict(data)}, None, None)
 
 
 def with_last_applied(desired: Object, annotation: str) -> dict[str, Any]:
-    """An object with a note of itself in one of its annotations."""
+    """An object with its own manifest in one of its annotations."""
     note = json.dumps(desired, sort_keys=True, separators=(",", ":"))
     metadata = desired["metadata"]
     annotations = {**(metadata.get("annotations") or {}), annotation: note}
@@ -64,21 +65,21 @@ def with_last_applied(desired: Object, annotation: str) -> dict[str, Any]:
 
 
 def read_last_applied(live: Object, annotation: str) -> dict[str, Any]:
-    """The object as it was applied last; {} where that is not known, so that nothing of it is taken back."""
+    """The manifest that was applied last; {} where it is not known, so that none of its fields is removed."""
     try:
-        found = json.loads(annotations_of(live).get(annotation) or "{}")
+        manifest = json.loads(annotations_of(live).get(annotation) or "{}")
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("metadata"), dict) else {}
+    return manifest if isinstance(manifest, dict) and isinstance(manifest.get("metadata"), dict) else {}
 
 
 def annotations_of(live: Object) -> Mapping[str, str]:
-    found: Mapping[str, str] = (live.get("metadata") or {}).get("annotations") or {}
-    return found
+    annotations: Mapping[str, str] = (live.get("metadata") or {}).get("annotations") or {}
+    return annotations
 
 
 # All annotations of an object together may have 256 KiB (apimachinery pkg/api/validation/objectmeta.go), and
-# CustomResourceDefinitions are large: their notes are packed.
+# CustomResourceDefinitions are large: their manifests are compressed.
 
 
 def pack(document: Mapping[str, Any]) -> str:
@@ -87,12 +88,12 @@ def pack(document: Mapping[str, Any]) -> str:
 
 
 def unpack(note: str) -> dict[str, Any]:
-    """ValueError for what ``pack`` does not write."""
+    """The document that ``pack`` encoded; ValueError for any other text."""
     try:
         packed = base64.b64decode(note, validate=True)
-        found = json.loads(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
+        document = json.loads(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
     except (binascii.Error, zlib.error, RecursionError) as error:
         raise ValueError(str(error)) from error
-    if not isinstance(found, dict):
-        raise ValueError("no mapping")
-    return found
+    if not isinstance(document, dict):
+        raise ValueError("not a mapping")
+    return document

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes of objects of an API server: what is sent and shown, what permissions it takes, and how it is applied."""
+"""Changes of objects of an API server: requests, diffs, required permissions, and how changes are applied."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .permissions import RequiredPermission, require_permissions
 from .wait import WaitOptions, delete_and_wait
 
 PATCH_ATTEMPTS = 5
-"""Controllers and kubelets write the status of objects every few seconds, each time as another version."""
+"""Controllers and kubelets write the status of objects every few seconds, each time with a new resourceVersion."""
 
 
 class Operation(str, Enum):
-    """UPDATE is a patch of an object that is wholly ours, STATUS one of the subresource status."""
+    """UPDATE patches an object that the collection manages completely, STATUS patches the subresource status."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -32,10 +32,10 @@ class Operation(str, Enum):
 
 @dataclass(frozen=True)
 class ObjectChange:
-    """``body`` is what is sent; ``before`` and ``after`` are what a diff shows, None where there is no object.
+    """``body`` is the request's body; ``before`` and ``after`` are the sides of the diff, None where no object exists.
 
-    ``dry``: a dry run of the request can be judged. It cannot where it needs an object that this run only creates.
-    ``part`` is the only part of the object that changes, for the diff. ``found`` is the object as it was read.
+    ``dry``: the request can be sent as a dry run. It cannot if it needs an object that the same run creates.
+    ``part`` is the only part of the object that changes, for the diff. ``observed`` is the object as it was read.
     """
 
     ref: Ref
@@ -45,7 +45,7 @@ class ObjectChange:
     after: Any
     dry: bool = True
     part: str = ""
-    found: Object | None = field(default=None, repr=False)
+    observed: Object | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         return f"{self.operation.value} {self.ref.place}"
@@ -68,23 +68,23 @@ def creation_of(desired: Object, *, dry: bool = True) -> ObjectChange:
 
 
 def merge_patch(
-    found: Object, change: Object, after: Object, *, ref: Ref | None = None, dry: bool = True
+    live: Object, change: Object, after: Object, *, ref: Ref | None = None, dry: bool = True
 ) -> ObjectChange:
-    """A merge patch of the version that was read: lists in it are whole, with the items of others."""
-    ref = ref or Ref.of(found)
-    version = found["metadata"].get("resourceVersion")
+    """A merge patch of the version that was read. Its lists are complete, with the items of other clients."""
+    ref = ref or Ref.of(live)
+    version = live["metadata"].get("resourceVersion")
     header = ref.header(**({"resourceVersion": version} if version else {}))
     metadata = {**change.get("metadata", {}), **header["metadata"]}
     shape = body({**change, "metadata": change.get("metadata", {})})
     sent = {**change, **header, "metadata": metadata}
-    before, after = project(body(found), shape), project(after, shape)
-    return ObjectChange(ref, Operation.PATCH, sent, before, after, dry, found=found)
+    before, after = project(body(live), shape), project(after, shape)
+    return ObjectChange(ref, Operation.PATCH, sent, before, after, dry, observed=live)
 
 
-def text_change(found: ConfigMap, key: str, after: str) -> ObjectChange:
-    """Another text of one key of a ConfigMap, if it is still as it was read."""
-    sent = {**found.ref.header(resourceVersion=found.version), "data": {key: after}}
-    return ObjectChange(found.ref, Operation.PATCH, sent, found.data.get(key, ""), after, part=f"key {key}")
+def text_change(config_map: ConfigMap, key: str, after: str) -> ObjectChange:
+    """Replace the text of one key of a ConfigMap, if the ConfigMap is still as it was read."""
+    sent = {**config_map.ref.header(resourceVersion=config_map.version), "data": {key: after}}
+    return ObjectChange(config_map.ref, Operation.PATCH, sent, config_map.data.get(key, ""), after, part=f"key {key}")
 
 
 def deletion_of(ref: Ref, before: Any) -> ObjectChange:
@@ -92,7 +92,7 @@ def deletion_of(ref: Ref, before: Any) -> ObjectChange:
 
 
 def required_permissions(changes: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
-    """All permissions that some changes take, each once."""
+    """The permissions that the changes need, each once."""
     return tuple(dict.fromkeys(_permission(change) for change in changes))
 
 
@@ -107,7 +107,7 @@ def _subresource(change: ObjectChange) -> str:
 
 
 def apply_change(client: Client, change: ObjectChange, wait: WaitOptions | None = None) -> Object:
-    """Send one request; the object as it is then. ``wait``: for a deletion, until all that it owns is deleted too."""
+    """Send one request and return the new object. ``wait``: a deletion waits for the deletion of dependents too."""
     if change.operation is Operation.CREATE:
         return client.create(change.body)
     if change.operation is not Operation.DELETE:
@@ -120,7 +120,7 @@ def apply_change(client: Client, change: ObjectChange, wait: WaitOptions | None 
 
 
 def _patch(client: Client, change: ObjectChange) -> Object:
-    """A patch of a version is sent again on a later one, as long as only the status differs in it."""
+    """Send a patch; after a conflict send it again for the newer version, if only the status differs in that one."""
     sent = change.body
     for _attempt in range(PATCH_ATTEMPTS - 1):
         try:
@@ -134,41 +134,41 @@ def _patch(client: Client, change: ObjectChange) -> Object:
 
 
 def _read_again(client: Client, change: ObjectChange) -> Object | None:
-    """The object, where no more than its status differs from what was read; None also where it may not be read."""
+    """The object, if only its status differs from what was read; None otherwise, and where it cannot be read."""
     try:
-        now = client.find(change.ref) if change.found is not None else None
+        now = client.find(change.ref) if change.observed is not None else None
     except ApiError:
         return None
-    return now if now is not None and change.found is not None and body(now) == body(change.found) else None
+    return now if now is not None and change.observed is not None and body(now) == body(change.observed) else None
 
 
 def wait_for_nothing(_change: ObjectChange | None) -> None:
-    """No change is waited for."""
+    """Do not wait for any change."""
 
 
 def apply_changes(
     client: Client,
     changes: Sequence[ObjectChange],
     wait: Callable[[ObjectChange], WaitOptions | None] = wait_for_nothing,
-    settle: Callable[[ObjectChange | None], None] = wait_for_nothing,
+    before_change: Callable[[ObjectChange | None], None] = wait_for_nothing,
 ) -> None:
     """Apply changes in their order; ClusterError says how many were applied before the one that failed.
 
-    ``settle`` waits for what the next change needs, and at the end, for None, for all that is left. A dry run does not
-    call it, and leaves out changes that it could not judge.
+    ``before_change`` waits for what the next change needs; at the end it is called with None and waits for everything
+    else. A dry run does not call it, and skips changes that it cannot check.
     """
     for number, change in enumerate((*changes, None)):
         if client.dry_run and not (change and change.dry):
             continue
         try:
             if not client.dry_run:
-                settle(change)
+                before_change(change)
             if change:
                 apply_change(client, change, wait(change))
         except ApiError as error:
             if not number or client.dry_run:
                 raise
-            done = f"{number} of {len(changes)} steps were done before it, and a further run goes on"
+            done = f"{number} of {len(changes)} steps were done before it, and another run continues"
             raise error.after(done) from error
 
 
@@ -179,7 +179,7 @@ def apply_permitted(client: Client, changes: Sequence[ObjectChange]) -> None:
 
 
 def render(value: Any) -> str:
-    """One side of a diff: a text as it is, anything else as YAML."""
+    """One side of a diff: a text unchanged, anything else as YAML."""
     if value is None or isinstance(value, str):
         return value or ""
     text: str = library("yaml").safe_dump(_plain(value), sort_keys=True, allow_unicode=True, width=10_000)
@@ -187,7 +187,7 @@ def render(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Without tuples, and without parts that stand twice, which would become aliases."""
+    """A copy without tuples, and without shared parts, which YAML would write as aliases."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

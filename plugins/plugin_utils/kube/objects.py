@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of the API: which one it is, what it says, and merge patches of it there and back."""
+"""Objects of the API: their identity, their content, and merge patches with their inverse."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _IDENTITY = ("apiVersion", "kind")
 _OMITTED: Mapping[str, Object] = {
     "PriorityClass": {"globalDefault": False, "description": "", "preemptionPolicy": "PreemptLowerPriority"}
 }
-"""Fields that a server leaves out of its answers when they are this (k8s.io/api scheduling/v1, omitempty)."""
+"""Fields that a server omits from responses when they have these values (k8s.io/api scheduling/v1, omitempty)."""
 
 
 @dataclass(frozen=True)
 class Ref:
-    """Which object: unlike its kind and its name, the version of its API may change with the server."""
+    """Identifies an object. Unlike its kind and its name, the version of its API may change with the server."""
 
     api_version: str
     kind: str
@@ -38,7 +38,7 @@ class Ref:
 
     @property
     def resource(self) -> str:
-        """The plural that rules of RBAC name."""
+        """The plural that RBAC rules use."""
         lower = self.kind.lower()
         if lower.endswith("s"):
             return f"{lower}es"
@@ -46,24 +46,24 @@ class Ref:
 
     @property
     def place(self) -> str:
-        """As messages name it."""
+        """The object's name in messages."""
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
     def describe(self, verb: str, subresource: str = "") -> str:
-        """A request as rules of RBAC have it, such as: get daemonsets.apps NAME in NAMESPACE."""
+        """A request in the terms of RBAC rules, for example: get daemonsets.apps NAME in NAMESPACE."""
         below = f"/{subresource}" if subresource else ""
         group = f".{self.group}" if self.group else ""
         where = f" in {self.namespace}" if self.namespace else ""
         return f"{verb} {self.resource}{below}{group}{f' {self.name}' if self.name else ''}{where}"
 
     def header(self, **metadata: Any) -> dict[str, Any]:
-        """A manifest without a body."""
+        """A manifest with only apiVersion, kind and metadata."""
         where = {"namespace": self.namespace} if self.namespace else {}
         return {"apiVersion": self.api_version, "kind": self.kind, "metadata": {"name": self.name, **where, **metadata}}
 
     @property
     def key(self) -> ObjectKey:
-        """The object whatever the version of its API."""
+        """The object's identity without the version of its API."""
         return self.group, self.kind, self.namespace, self.name
 
     def same(self, other: Ref) -> bool:
@@ -80,13 +80,13 @@ class ConfigMap:
     namespace: str
 
     @classmethod
-    def of(cls, found: Object | None) -> ConfigMap | None:
-        """None where there is none."""
-        if found is None:
+    def of(cls, manifest: Object | None) -> ConfigMap | None:
+        """The ConfigMap of a manifest; None for None."""
+        if manifest is None:
             return None
-        metadata = found["metadata"]
+        metadata = manifest["metadata"]
         return cls(
-            metadata["name"], found.get("data") or {}, metadata.get("resourceVersion", ""), metadata["namespace"]
+            metadata["name"], manifest.get("data") or {}, metadata.get("resourceVersion", ""), metadata["namespace"]
         )
 
     @property
@@ -95,36 +95,38 @@ class ConfigMap:
 
     @property
     def place(self) -> str:
-        """As messages name it."""
+        """The ConfigMap's name in messages."""
         return self.ref.place
 
 
 def body(manifest: Object) -> dict[str, Any]:
-    """A manifest without what says which object it is; of its metadata labels and annotations."""
-    kept = {key: value for key, value in manifest.items() if key not in (*_IDENTITY, "metadata", "status")}
+    """A manifest's content without its identity and status; of its metadata only labels and annotations."""
+    content = {key: value for key, value in manifest.items() if key not in (*_IDENTITY, "metadata", "status")}
     notes = {key: value for key, value in manifest["metadata"].items() if key in ("labels", "annotations")}
     usual = _OMITTED.get(manifest.get("kind", ""), {})
-    return {**usual, **kept, "metadata": notes} if notes else {**usual, **kept}
+    return {**usual, **content, "metadata": notes} if notes else {**usual, **content}
 
 
-def removal_patch(made: Object) -> dict[str, Any]:
-    """The merge patch that takes away all that a document says. An empty mapping is a value: emptyDir: {}."""
-    return {key: removal_patch(value) if isinstance(value, Mapping) and value else None for key, value in made.items()}
+def removal_patch(document: Object) -> dict[str, Any]:
+    """The merge patch that removes all fields of a document. An empty mapping is a value: emptyDir: {}."""
+    return {
+        key: removal_patch(value) if isinstance(value, Mapping) and value else None for key, value in document.items()
+    }
 
 
-def undo_patch(found: Object, change: Object) -> dict[str, Any]:
-    """The merge patch that takes another one back."""
+def undo_patch(before: Object, change: Object) -> dict[str, Any]:
+    """The merge patch that reverts ``change``; ``before`` is the document before it."""
     result: dict[str, Any] = {}
     for key, value in change.items():
-        now = found.get(key)
+        now = before.get(key)
         both = isinstance(value, Mapping) and isinstance(now, Mapping)
         result[key] = undo_patch(now, value) if both else now  # type: ignore[arg-type]
     return result
 
 
-def apply_patch(found: Any, change: Object) -> dict[str, Any]:
-    """What a merge patch makes of a document."""
-    result = dict(found) if isinstance(found, Mapping) else {}
+def apply_patch(document: Any, change: Object) -> dict[str, Any]:
+    """A document after a merge patch."""
+    result = dict(document) if isinstance(document, Mapping) else {}
     for key, value in change.items():
         if value is None:
             result.pop(key, None)
@@ -136,7 +138,7 @@ def apply_patch(found: Any, change: Object) -> dict[str, Any]:
 
 
 def combine_undo(first: Object, later: Object) -> dict[str, Any]:
-    """Two inverse patches as one: where both speak, the first, which knows what was there before all."""
+    """Combine two inverse patches. Where both have a field, the first one counts: it has the oldest value."""
     result = dict(later)
     for key, value in first.items():
         below = result.get(key)
@@ -144,10 +146,10 @@ def combine_undo(first: Object, later: Object) -> dict[str, Any]:
     return result
 
 
-def project(found: Any, shape: Any) -> Any:
-    """The part of a document that another one speaks of: a diff has no line that only the server wrote."""
-    if isinstance(shape, Mapping) and isinstance(found, Mapping):
-        return {key: project(found[key], value) for key, value in shape.items() if key in found}
-    if isinstance(shape, list) and isinstance(found, list) and len(found) == len(shape):
-        return [project(one, other) for one, other in zip(found, shape, strict=True)]
-    return found
+def project(document: Any, shape: Any) -> Any:
+    """The part of a document whose fields ``shape`` has too: a diff has no line that only the server wrote."""
+    if isinstance(shape, Mapping) and isinstance(document, Mapping):
+        return {key: project(document[key], value) for key, value in shape.items() if key in document}
+    if isinstance(shape, list) and isinstance(document, list) and len(document) == len(shape):
+        return [project(one, other) for one, other in zip(document, shape, strict=True)]
+    return document

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Permissions that the kubeconfig's user needs: all that are missing are named before the first change."""
+"""Permissions that the kubeconfig's user needs: one error names all missing ones before the first change."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .dynamic_client import Client
 from .objects import Ref
 
 _NAMELESS = ("create", "list")
-"""What is created has no name yet that a rule of RBAC could grant."""
+"""RBAC rules cannot grant these verbs by name: an object has no name before it is created."""
 
 
 @dataclass(frozen=True)
 class RequiredPermission:
-    """One verb; ``namespace`` and ``name`` are empty for all. ResourceAttributes of k8s.io/api authorization/v1."""
+    """One verb; an empty ``namespace`` or ``name`` means all. ResourceAttributes of k8s.io/api authorization/v1."""
 
     verb: str
     group: str
@@ -33,19 +33,21 @@ class RequiredPermission:
 
     @property
     def without_name(self) -> RequiredPermission:
-        """The same for objects of every name, as most rules grant it."""
+        """The same permission for all names, as most rules grant it."""
         return replace(self, name="")
 
     def __str__(self) -> str:
         resource = f"{self.resource}/{self.subresource}" if self.subresource else self.resource
-        told = f"{self.verb} {resource}.{self.group}" if self.group else f"{self.verb} {resource}"
-        return told + (f" {self.name}" if self.name else "") + (f" in {self.namespace}" if self.namespace else "")
+        description = f"{self.verb} {resource}.{self.group}" if self.group else f"{self.verb} {resource}"
+        return (
+            description + (f" {self.name}" if self.name else "") + (f" in {self.namespace}" if self.namespace else "")
+        )
 
 
 def require_permissions(client: Client, permissions: Iterable[RequiredPermission]) -> None:
-    """ClusterError with every permission that the user does not have; a rule may grant them by name.
+    """Raise ClusterError with every permission that the user does not have; a rule may grant them by name.
 
-    Where several names would need the same permission, it is named without them.
+    If the same permission is missing for several names, the error lists it once, without names.
     """
     by_resource: dict[RequiredPermission, list[RequiredPermission]] = {}
     for permission in dict.fromkeys(permissions):
@@ -54,7 +56,7 @@ def require_permissions(client: Client, permissions: Iterable[RequiredPermission
     for general, named in by_resource.items():
         if client.review(asdict(general)):
             continue
-        lacking = [each for each in named if not each.name or not client.review(asdict(each))]
+        lacking = [candidate for candidate in named if not candidate.name or not client.review(asdict(candidate))]
         missing += [general] if 1 < len(lacking) == len(named) else lacking
     if missing:
         raise missing_permissions("; ".join(map(str, missing)), client.context)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting for objects of an API server: until they are deleted or ready, and what keeps them from it."""
+"""Wait until objects of an API server are deleted or ready, and report why they are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .dynamic_client import Client
 from .objects import Object, Ref
 
 POLL_READY, POLL_DELETED = 5.0, 2.0
-"""Seconds between two looks at what is waited for."""
+"""Seconds between two checks."""
 CRD = "CustomResourceDefinition"
 _COUNTS: Mapping[str, tuple[str, str]] = {
     "Deployment": ("updatedReplicas", "availableReplicas"),
@@ -25,7 +25,7 @@ _COUNTS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """``timeout`` in seconds, for all that is waited for at once; ``show`` is for the person who watches."""
+    """``timeout`` in seconds, for all objects together; ``show`` prints progress for the user."""
 
     timeout: float
     sleep: Callable[[float], None] = time.sleep
@@ -35,44 +35,44 @@ class WaitOptions:
 
 @dataclass(frozen=True)
 class Readiness:
-    """``lacks`` is empty where an object is ready; ``failed``: waiting does not help any more."""
+    """``lacks`` says what an object lacks to be ready, empty where it is ready; ``failed``: waiting does not help."""
 
     lacks: str = ""
     failed: bool = False
 
 
-def poll(look: Callable[[], Readiness], options: WaitOptions, pause: float) -> Readiness:
-    """Look every ``pause`` seconds, at least once: what was found when the time was over or waiting was of no use."""
+def poll(check: Callable[[], Readiness], options: WaitOptions, pause: float) -> Readiness:
+    """Check every ``pause`` seconds, at least once; return the last state: ready, failed, or at the timeout."""
     end = options.now() + options.timeout
     while True:
-        found = look()
-        if not found.lacks or found.failed or options.now() >= end:
-            return found
+        state = check()
+        if not state.lacks or state.failed or options.now() >= end:
+            return state
         options.sleep(pause)
 
 
 def delete_and_wait(client: Client, ref: Ref, options: WaitOptions) -> None:
-    """Delete an object with all that it owns, and wait until they no longer exist. A dry run does not wait."""
+    """Delete an object with its dependents, and wait until it does not exist any more. A dry run does not wait."""
     client.delete(ref, propagation="Foreground")
     if client.dry_run:
         return
-    found = poll(lambda: Readiness("it still exists" if client.find(ref) else ""), options, POLL_DELETED)
-    if found.lacks:
+    state = poll(lambda: Readiness("it still exists" if client.find(ref) else ""), options, POLL_DELETED)
+    if state.lacks:
         raise ClusterError(
             f"{ref.place} still exists {options.timeout:g} s after it was deleted",
-            "Look at its finalizers and at what it owns, and run again.",
+            "Check its finalizers and the objects that it owns, and run again.",
         )
 
 
 def wait_until_ready(client: Client, refs: Iterable[Ref], options: WaitOptions, remedy: str) -> None:
-    """Wait until all of these are ready; ClusterError with the reasons where they do not become so."""
+    """Wait until all objects are ready; ClusterError with the reasons where one is not ready in time."""
     waiting = _Waiting(client, list(refs), options.show)
     if poll(waiting.look, options, POLL_READY).lacks:
-        raise ClusterError(f"What was installed does not run: {waiting.explain()}", remedy)
+        raise ClusterError(f"Installed objects are not ready: {waiting.explain()}", remedy)
 
 
 class _Waiting:
-    """Objects that are not ready yet, with what was read of them last."""
+    """Objects that are not ready yet, with their last observed state."""
 
     def __init__(self, client: Client, refs: list[Ref], show: Callable[[str], None]) -> None:
         self._client, self._remaining, self._show = client, refs, show
@@ -80,10 +80,10 @@ class _Waiting:
         self._states: dict[Ref, Readiness] = {}
 
     def look(self) -> Readiness:
-        """What is lacking of all; what changed in that is shown."""
+        """The state of all objects together; every change of it is shown."""
         before = self._states
         self._live = {ref: self._client.find(ref) for ref in self._remaining}
-        self._states = {ref: readiness(ref, found) for ref, found in self._live.items()}
+        self._states = {ref: readiness(ref, live) for ref, live in self._live.items()}
         self._remaining = [ref for ref in self._remaining if self._states[ref].lacks]
         for ref in self._remaining:
             if self._states[ref].lacks != before.get(ref, Readiness()).lacks:
@@ -105,9 +105,9 @@ def _explain(client: Client, ref: Ref, live: Object | None, state: Readiness) ->
 
 
 def readiness(ref: Ref, live: Object | None) -> Readiness:
-    """Of a Deployment, DaemonSet, StatefulSet, Job or CRD; of any other object that it exists."""
+    """The state of a Deployment, DaemonSet, StatefulSet, Job or CRD; any other object is ready if it exists."""
     if live is None:
-        return Readiness("it is not there")
+        return Readiness("it does not exist")
     if ref.kind == "Job" and ref.group == "batch":
         return _job_readiness(live)
     if ref.kind == CRD:
@@ -118,7 +118,7 @@ def readiness(ref: Ref, live: Object | None) -> Readiness:
 
 
 def pod_selector(ref: Ref, live: Object) -> str:
-    """The labels by which a workload's pods are found."""
+    """The label selector of a workload's pods."""
     if ref.kind == "Job":
         return f"job-name={ref.name}"
     labels = ((live.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
@@ -126,10 +126,10 @@ def pod_selector(ref: Ref, live: Object) -> str:
 
 
 def pod_problems(live: Object, pods: Iterable[Object]) -> tuple[str, ...]:
-    """What keeps the pods of a workload from running, or what keeps it from having any."""
-    found = [reason for pod in pods if (reason := _pod_problem(pod))]
-    return tuple(found) or tuple(
-        f"{each.get('reason')}: {each.get('message')}" for each in conditions(live) if _is_problem(each)
+    """Why the pods of a workload do not run, or why it has none."""
+    problems = [reason for pod in pods if (reason := _pod_problem(pod))]
+    return tuple(problems) or tuple(
+        f"{item.get('reason')}: {item.get('message')}" for item in conditions(live) if _is_problem(item)
     )
 
 
@@ -139,8 +139,8 @@ def conditions(live: Object) -> Iterable[Mapping[str, Any]]:
 
 def condition(live: Object, name: str) -> Mapping[str, Any]:
     """The condition of this type; empty where it is not reported."""
-    found: Mapping[str, Any] = next((each for each in conditions(live) if each.get("type") == name), {})
-    return found
+    match: Mapping[str, Any] = next((item for item in conditions(live) if item.get("type") == name), {})
+    return match
 
 
 def is_condition_true(live: Object, name: str) -> bool:
@@ -148,16 +148,16 @@ def is_condition_true(live: Object, name: str) -> bool:
 
 
 def waiting_container(status: Mapping[str, Any]) -> str:
-    """What keeps a container from running; empty for one that runs or has done its work."""
+    """Why a container does not run; empty for one that runs or has completed."""
     for state in ("waiting", "terminated"):
-        found = (status.get("state") or {}).get(state) or {}
-        if found.get("reason", "Completed") != "Completed":
-            return f"{status['name']} {found['reason']} {found.get('message', '')}".strip()
+        details = (status.get("state") or {}).get(state) or {}
+        if details.get("reason", "Completed") != "Completed":
+            return f"{status['name']} {details['reason']} {details.get('message', '')}".strip()
     return ""
 
 
 def waiting_containers(pod: Object) -> str:
-    """What keeps the first container of a pod from running that does not."""
+    """Why the first container of a pod that does not run does not; empty where all run or have completed."""
     status = pod.get("status") or {}
     parts = (*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ()))
     return next(filter(None, map(waiting_container, parts)), "")
@@ -166,7 +166,7 @@ def waiting_containers(pod: Object) -> str:
 def _workload_readiness(live: Object, updated: str, available: str) -> Readiness:
     status: Mapping[str, Any] = live.get("status") or {}
     if status.get("observedGeneration", 0) < live["metadata"].get("generation", 0):
-        return Readiness("its last change has not been taken up yet")
+        return Readiness("its controller has not observed its last change yet")
     desired = status.get("desiredNumberScheduled", 0) if "Scheduled" in updated else _replicas(live)
     for name in (updated, available):
         if status.get(name, 0) < desired:
@@ -176,8 +176,8 @@ def _workload_readiness(live: Object, updated: str, available: str) -> Readiness
 
 
 def _replicas(live: Object) -> int:
-    found = (live.get("spec") or {}).get("replicas")
-    return 1 if found is None else int(found)
+    replicas = (live.get("spec") or {}).get("replicas")
+    return 1 if replicas is None else int(replicas)
 
 
 def _job_readiness(live: Object) -> Readiness:
@@ -191,8 +191,8 @@ def _condition_readiness(live: Object, name: str) -> Readiness:
     return Readiness() if is_condition_true(live, name) else Readiness(f"it is not {name} yet")
 
 
-def _is_problem(found: Mapping[str, Any]) -> bool:
-    return (found.get("type"), found.get("status")) in (
+def _is_problem(item: Mapping[str, Any]) -> bool:
+    return (item.get("type"), item.get("status")) in (
         ("ReplicaFailure", "True"),
         ("Progressing", "False"),
         ("Available", "False"),
@@ -200,10 +200,10 @@ def _is_problem(found: Mapping[str, Any]) -> bool:
 
 
 def _pod_problem(pod: Object) -> str:
-    """Why a pod is not Ready; empty for one that is, or has done its work."""
+    """Why a pod is not Ready; empty for one that is Ready or has completed."""
     status = pod.get("status") or {}
     if is_condition_true(pod, "Ready") or status.get("phase") == "Succeeded":
         return ""
-    waits = next((each for each in conditions(pod) if each.get("status") == "False" and each.get("message")), {})
+    waits = next((item for item in conditions(pod) if item.get("status") == "False" and item.get("message")), {})
     words = (waiting_containers(pod), waits.get("message"), status.get("message"), status.get("phase"))
     return f"Pod {pod['metadata']['name']}: {next(filter(None, words), 'no reason given')}"

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The observed kubelet-config of a cluster, and the journal of what it had before the collection changed it.
+"""The observed kubelet-config of a cluster, and the journal of its values before the collection changed them.
 
-The journal is a ConfigMap of its own. An annotation or another key of kubelet-config would not last: kubeadm upgrade
-writes that object again as a whole (cmd/kubeadm/app/util/apiclient/idempotency.go, CreateOrUpdateConfigMap). It is
-written before kubelet-config, so that a run that is cut off between the two loses nothing.
+The journal is a separate ConfigMap. An annotation or another key of kubelet-config would not last: kubeadm upgrade
+replaces that object (cmd/kubeadm/app/util/apiclient/idempotency.go, CreateOrUpdateConfigMap). The journal is written
+before kubelet-config, so that an interrupted run loses nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ JOURNAL_NAME, JOURNAL_KEY = "volcano-colocation", "kubelet-config.json"
 
 @dataclass(frozen=True)
 class JournalField:
-    """``before`` is None where the field was not there. ``since``: the version it was first set in."""
+    """``before`` is None where the field was unset. ``since``: the resourceVersion in which it was first set."""
 
     keys: FieldPath
     before: Any
@@ -35,9 +35,9 @@ class JournalField:
 
 @dataclass(frozen=True)
 class KubeletConfigJournal:
-    """``original`` is the text that ``committed`` was made of, over all runs; None once others wrote in between.
+    """``original`` is the text before the first run, None if another client wrote in between; ``committed`` the last.
 
-    ``base`` is the version of kubelet-config that the last run meant to replace.
+    ``base`` is the resourceVersion of kubelet-config that the last run was about to replace.
     """
 
     config_map: str
@@ -47,14 +47,15 @@ class KubeletConfigJournal:
     fields: tuple[JournalField, ...]
 
 
-def parse_journal(found: ConfigMap | None) -> KubeletConfigJournal | None:
-    """The journal of a ConfigMap; ClusterError for one that is not ours."""
-    return parse_record(found, JOURNAL_KEY, _parse_document)
+def parse_journal(config_map: ConfigMap | None) -> KubeletConfigJournal | None:
+    """The journal in a ConfigMap; ClusterError for one that the collection did not write."""
+    return parse_record(config_map, JOURNAL_KEY, _parse_document)
 
 
 def _parse_document(document: Mapping[str, Any]) -> KubeletConfigJournal:
     fields = (
-        JournalField(tuple(each["keys"]), each["before"], each["after"], each["since"]) for each in document["fields"]
+        JournalField(tuple(entry["keys"]), entry["before"], entry["after"], entry["since"])
+        for entry in document["fields"]
     )
     return KubeletConfigJournal(
         document["configmap"], document["original"], document["committed"], document["base"], tuple(fields)
@@ -69,34 +70,34 @@ def render_journal(journal: KubeletConfigJournal) -> dict[str, str]:
         "committed": journal.committed,
         "base": journal.base,
         "fields": [
-            {"keys": list(each.keys), "before": each.before, "after": each.after, "since": each.since}
-            for each in journal.fields
+            {"keys": list(field.keys), "before": field.before, "after": field.after, "since": field.since}
+            for field in journal.fields
         ],
     }
     return record_data(JOURNAL_KEY, document)
 
 
 def drop_unwritten(journal: KubeletConfigJournal | None, now: ConfigMap) -> KubeletConfigJournal | None:
-    """The journal without what its last run announced and never wrote; None when nothing is left."""
+    """The journal without fields that its last run recorded but never wrote; None when no field remains."""
     if journal is None:
         return None
-    last = tuple(each for each in journal.fields if each.since == journal.base)
+    last = tuple(field for field in journal.fields if field.since == journal.base)
     document = read_kubelet(now.data.get(CONFIG_KEY, ""))
     done = now.data.get(CONFIG_KEY) == journal.committed or any(
-        value_at(document, each.keys) == each.after for each in last
+        value_at(document, field.keys) == field.after for field in last
     )
     if not last or (now.version != journal.base and done):
         return journal
-    left = tuple(each for each in journal.fields if each not in last)
-    return replace(journal, fields=left, original=None) if left else None
+    remaining = tuple(field for field in journal.fields if field not in last)
+    return replace(journal, fields=remaining, original=None) if remaining else None
 
 
 def record_fields(
     journal: KubeletConfigJournal | None, now: ConfigMap, after: str, changed: FieldValues
 ) -> KubeletConfigJournal:
-    """The journal with a change that is about to be written; what was there first stays what was there first."""
+    """The journal with a change that is about to be written; recorded first values stay."""
     document, text = read_kubelet(now.data[CONFIG_KEY]), now.data[CONFIG_KEY]
-    known = {each.keys: each for each in journal.fields} if journal else {}
+    known = {field.keys: field for field in journal.fields} if journal else {}
     for keys, value in changed.items():
         first = known.get(keys)
         before, since = (first.before, first.since) if first else (value_at(document, keys), now.version)
@@ -109,7 +110,7 @@ def record_fields(
 
 @dataclass(frozen=True)
 class KubeadmState:
-    """``config_map`` is the kubelet-config that kubeadm reads now; None where there is none."""
+    """``config_map`` is the kubelet-config that kubeadm reads now; None where the cluster has none."""
 
     nodes: tuple[ClusterNode, ...]
     config_map: ConfigMap | None

@@ -29,10 +29,10 @@ FieldValues = Mapping[FieldPath, Any]
 
 @dataclass(frozen=True)
 class PlayHost(HostIdentity):
-    """A host of the play. ``lacks`` says why it is not, and will not be, as the profile wants; None where it is.
+    """A host of the play. ``lacks`` says why it does not get the state of the profile; None where it does.
 
-    ``fields`` are all that the profile sets on it, by path of keys; ``main_file``: they are in the file that
-    kubeadm makes anew.
+    ``fields`` are all fields that the profile sets on it, by path of keys; ``main_file``: they are in the file that
+    kubeadm writes again.
     """
 
     kubeadm: bool = False
@@ -42,49 +42,49 @@ class PlayHost(HostIdentity):
 
 
 class ConfigMapPermission(Enum):
-    """What the user says: nothing, which takes every node's agreement; write it all the same; leave it."""
+    """The user's choice: not set, write only if all nodes agree; true, always write; false, never write."""
 
     WHERE_ALL_AGREE = None
-    GIVEN = True
+    GRANTED = True
     DENIED = False
 
-    def reasons(self, hosts: Sequence[PlayHost], others: Sequence[str]) -> tuple[str, ...]:
-        """Why nothing is written; ``others`` are the Nodes that are no host of the play."""
-        if self is ConfigMapPermission.GIVEN:
+    def reasons(self, hosts: Sequence[PlayHost], unmatched: Sequence[str]) -> tuple[str, ...]:
+        """Why nothing is written; ``unmatched`` are the Nodes that are not hosts of the play."""
+        if self is ConfigMapPermission.GRANTED:
             return ()
         if self is ConfigMapPermission.DENIED:
             return ("colocation_kubeadm_edit_configmap is false",)
-        strangers = tuple(f"{name}: not a host of this run" for name in others)
-        return strangers + tuple(f"{host.name}: {host.lacks}" for host in hosts if host.lacks)
+        foreign = tuple(f"{name}: not a host of this run" for name in unmatched)
+        return foreign + tuple(f"{host.name}: {host.lacks}" for host in hosts if host.lacks)
 
 
 _FIELDS_BY_KEY = {field.key: field for field in FIELDS}
 
 
 def common_fields(hosts: Sequence[PlayHost]) -> tuple[dict[FieldPath, Any], tuple[FieldPath, ...]]:
-    """(fields that all hosts want alike, paths of the others): what depends on a node is no cluster's business."""
+    """(fields with the same value on all hosts, paths of the other fields, which depend on the node)."""
     alike: dict[FieldPath, Any] = {}
     paths = dict.fromkeys(keys for host in hosts for keys in host.fields or {})
     for keys in paths:
-        wanted = [(host.fields or {}).get(keys) for host in hosts]
-        if all(differing_path(wanted[0], each) is None for each in wanted):
-            alike[keys] = wanted[0]
+        values = [(host.fields or {}).get(keys) for host in hosts]
+        if all(differing_path(values[0], value) is None for value in values):
+            alike[keys] = values[0]
     return alike, tuple(keys for keys in paths if keys not in alike)
 
 
-def field_differences(document: Mapping[str, Any], wanted: FieldValues) -> Iterator[tuple[FieldPath, Any, Any]]:
-    """(keys, value there or None, wanted) of what a document says otherwise or not at all.
+def field_differences(document: Mapping[str, Any], desired: FieldValues) -> Iterator[tuple[FieldPath, Any, Any]]:
+    """(keys, current value or None, desired value) of the fields in which a document differs.
 
-    A default is no answer: kubeadm has some of its own (componentconfigs/kubelet.go), which kubelet has not.
+    A missing field differs even from kubelet's default: kubeadm has other defaults (componentconfigs/kubelet.go).
     """
-    for keys, value in wanted.items():
-        found = value_at(document, keys)
-        if not _FIELDS_BY_KEY[keys[0]].means(found, value):
-            yield keys, found, value
+    for keys, value in desired.items():
+        current = value_at(document, keys)
+        if not _FIELDS_BY_KEY[keys[0]].means(current, value):
+            yield keys, current, value
 
 
 def describe_node(facts: NodeFacts, snapshot: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
-    """What node_align tells of a node for the cluster's sake."""
+    """What node_align reports about a node for the plan of kubelet-config."""
     inputs = PlanInputs(facts, resolve_profile(facts, profile))
     running = facts.kubelet.start.running
     return {
@@ -98,35 +98,35 @@ def describe_node(facts: NodeFacts, snapshot: Mapping[str, Any], profile: Profil
 def parse_host(
     name: str, observed: Mapping[str, Any] | None, aligned: Mapping[str, Any] | None, *, planned: bool
 ) -> PlayHost:
-    """The host of the results that observe and align registered. ``planned``: what has a plan counts as aligned."""
-    said = (observed or {}).get("kubeadm")
-    if observed is None or said is None:
+    """The host from the registered results of observe and align. ``planned``: a host with a plan counts as aligned."""
+    description = (observed or {}).get("kubeadm")
+    if observed is None or description is None:
         return PlayHost(name, lacks=NOT_OBSERVED)
     return PlayHost(
-        **vars(parse_identity(name, said)),
-        kubeadm=said["kubeadm"],
-        main_file=said["main_file"],
-        fields={tuple(each["keys"]): each["value"] for each in said["fields"]},
+        **vars(parse_identity(name, description)),
+        kubeadm=description["kubeadm"],
+        main_file=description["main_file"],
+        fields={tuple(entry["keys"]): entry["value"] for entry in description["fields"]},
         lacks=_misalignment(observed, aligned or {}, planned=planned),
     )
 
 
 def parse_restored_host(name: str, restored: Mapping[str, Any] | None) -> PlayHost:
-    """The host of the result that restore registered."""
-    said = (restored or {}).get("node")
-    if restored is None or said is None or restored.get("failed"):
-        return PlayHost(name, lacks="it was not put back in this run")
+    """The host from the registered result of restore."""
+    description = (restored or {}).get("node")
+    if restored is None or description is None or restored.get("failed"):
+        return PlayHost(name, lacks="it was not restored in this run")
     pending = len(restored.get("pending", ()))
     return PlayHost(
-        **vars(parse_identity(name, said)),
-        lacks=f"{pending} setting(s) of it are still to be put back" if pending else None,
+        **vars(parse_identity(name, description)),
+        lacks=f"{pending} setting(s) of it are not restored yet" if pending else None,
     )
 
 
 def _misalignment(observed: Mapping[str, Any], aligned: Mapping[str, Any], *, planned: bool) -> str | None:
     plan = observed["plan"]
     if plan["refusals"]:
-        return "it cannot have the profile"
+        return "the profile cannot be applied to it"
     if plan["pending"]:
         return f"{len(plan['pending'])} setting(s) of it are pending"
     if "observation" not in observed:
@@ -134,4 +134,4 @@ def _misalignment(observed: Mapping[str, Any], aligned: Mapping[str, Any], *, pl
     if planned:
         return None
     committed = (aligned.get("transaction") or {}).get("state") == "committed" and not aligned.get("failed")
-    return None if committed else "its plan was not carried out"
+    return None if committed else "its plan was not applied"

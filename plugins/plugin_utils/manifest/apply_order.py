@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kinds of objects there are, and in which order they are made."""
+"""Kinds of objects, and the order in which they are created."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CLUSTER_WIDE: frozenset[tuple[str, str]] = frozenset(
         ("storage.k8s.io", "StorageClass"),
     )
 )
-"""Of the built-in kinds those without a namespace; all kinds of admissionregistration.k8s.io have none either."""
+"""Built-in kinds without a namespace; the kinds of admissionregistration.k8s.io have none either."""
 
 _ACCESS = (
     *((RBAC_GROUP, kind) for kind in (*ROLE_KINDS, *BINDING_KINDS)),
@@ -48,7 +48,7 @@ _BUILT_IN = ("autoscaling", "networking.k8s.io", "policy", "scheduling.k8s.io", 
 
 
 class Stage(IntEnum):
-    """Objects of one stage may need those of the stages before it."""
+    """Objects of one stage may need objects of earlier stages."""
 
     NAMESPACES = 0
     CRDS = 1
@@ -59,7 +59,7 @@ class Stage(IntEnum):
 
 
 def stage_of(ref: Ref) -> Stage:
-    """Webhooks come last: what they judge is refused until their server answers, custom resources among it."""
+    """The stage of an object. Webhooks come last: until their server answers, they refuse objects of other stages."""
     sort = (ref.group, ref.kind)
     if sort == ("", "Namespace"):
         return Stage.NAMESPACES
@@ -74,24 +74,24 @@ def stage_of(ref: Ref) -> Stage:
 
 
 def apply_rank(ref: Ref) -> tuple[int, int]:
-    """By what objects are sorted; those of one rank stay in the order of the manifest."""
-    found = stage_of(ref)
+    """The sort key of an object; objects of one rank stay in the order of the manifest."""
+    stage = stage_of(ref)
     sort = (ref.group, ref.kind)
     kinds: tuple[tuple[str, str], ...] = ()
-    if found is Stage.ACCESS:
+    if stage is Stage.ACCESS:
         kinds = (("scheduling.k8s.io", "PriorityClass"), ("", "ServiceAccount"), *_ACCESS)
-    elif found is Stage.WORKLOADS:
+    elif stage is Stage.WORKLOADS:
         kinds = _WORKLOADS
-    return found, kinds.index(sort) if sort in kinds else len(kinds)
+    return stage, kinds.index(sort) if sort in kinds else len(kinds)
 
 
 def is_cluster_wide(ref: Ref) -> bool:
-    """Of a built-in kind."""
+    """Whether an object of a built-in kind has no namespace."""
     return (ref.group, ref.kind) in CLUSTER_WIDE or ref.group == "admissionregistration.k8s.io"
 
 
 def is_built_in(ref: Ref) -> bool:
-    """Whether Kubernetes itself has the kind: its groups have no dot, or end so."""
+    """Whether the kind is part of Kubernetes: its group has no dot, or ends in .k8s.io."""
     return "." not in ref.group or ref.group.endswith(".k8s.io")
 
 
@@ -99,7 +99,7 @@ WORKLOAD_CRDS: Mapping[str, tuple[str, str]] = {
     "jobs.batch.volcano.sh": ("batch.volcano.sh", "Job"),
     "podgroups.scheduling.volcano.sh": ("scheduling.volcano.sh", "PodGroup"),
 }
-"""CRDs whose objects are somebody's work, which nobody would schedule any more."""
+"""CRDs whose objects are user workloads, which are not scheduled any more without Volcano."""
 
 
 NAMESPACE_CONTENT_KINDS: tuple[tuple[str, str], ...] = (
@@ -107,4 +107,4 @@ NAMESPACE_CONTENT_KINDS: tuple[tuple[str, str], ...] = (
     *(("apps/v1", kind) for kind in ("Deployment", "DaemonSet", "StatefulSet")),
     ("batch/v1", "Job"),
 )
-"""What somebody would miss if its namespace went."""
+"""Kinds of objects that a user loses with their namespace."""

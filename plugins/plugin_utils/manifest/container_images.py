@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Images of containers: where they are pulled from, whether they are pinned, which Volcano they hold."""
+"""Container images: their registry, whether they are pinned, and their release of Volcano."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REGISTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]{1,5})?(?:/[a-z0-9][a
 
 @dataclass(frozen=True)
 class Image:
-    """A reference as distribution/reference (normalize.go) reads it: what names no registry is Docker Hub's."""
+    """An image reference, parsed as by distribution/reference (normalize.go): the default registry is Docker Hub."""
 
     registry: str
     repository: str
@@ -37,9 +37,9 @@ class Image:
     @classmethod
     def parse(cls, text: str) -> Image:
         named, _at, digest = text.partition("@")
-        first, slash, rest = named.partition("/")
+        first, slash, remainder = named.partition("/")
         is_registry = slash and ("." in first or ":" in first or first == "localhost")
-        registry, path = (first, rest) if is_registry else (DOCKER_HUB, named)
+        registry, path = (first, remainder) if is_registry else (DOCKER_HUB, named)
         head, colon, tag = path.rpartition(":")
         repository = head if colon else path
         if registry == DOCKER_HUB and "/" not in repository:
@@ -48,8 +48,8 @@ class Image:
 
     @property
     def is_pinned(self) -> bool:
-        """By a digest, or by a tag with a number in it: latest, master and stable are another image tomorrow."""
-        return bool(self.digest) or any(each.isdigit() for each in self.tag)
+        """By a digest, or by a tag with a digit: the images of latest, master and stable change."""
+        return bool(self.digest) or any(character.isdigit() for character in self.tag)
 
     def __str__(self) -> str:
         tag, digest = (f":{self.tag}" if self.tag else ""), (f"@{self.digest}" if self.digest else "")
@@ -57,85 +57,88 @@ class Image:
 
 
 def check_registry(registry: str) -> None:
-    """ProfileError for what is no HOST[:PORT][/PATH]."""
+    """Raise ProfileError unless the registry is HOST[:PORT][/PATH]."""
     if registry and not _REGISTRY.fullmatch(registry):
-        raise ProfileError("registry", f"{registry!r} is no registry such as mirror.example:5000, without a scheme")
+        raise ProfileError(
+            "registry", f"{registry!r} is not a registry without a scheme, for example mirror.example:5000"
+        )
 
 
 def mirror_images(manifest: Object, registry: str) -> dict[str, Any]:
-    """The manifest with the images of its containers taken from a registry; repository, tag and digest stay."""
+    """The manifest with another registry for its container images; repository, tag and digest stay."""
 
-    def moved(image: str) -> str:
-        found = Image.parse(image)
-        return str(Image(registry, found.repository, found.tag, found.digest))
+    def mirror(image: str) -> str:
+        reference = Image.parse(image)
+        return str(Image(registry, reference.repository, reference.tag, reference.digest))
 
-    return _map_images(manifest, template_path(Ref.of(manifest)), moved) if registry else dict(manifest)
+    return _map_images(manifest, template_path(Ref.of(manifest)), mirror) if registry else dict(manifest)
 
 
 def template_path(ref: Ref) -> tuple[str, ...] | None:
-    """Where a workload keeps its pod; None for what is no workload."""
+    """The path of a workload's pod template; None for other kinds."""
     return _TEMPLATES.get((ref.group, ref.kind))
 
 
 def pod_spec(manifest: Object) -> Object:
-    """Of a workload; empty for anything else."""
+    """The pod spec of a workload; empty for other kinds."""
     path = template_path(Ref.of(manifest))
     if path is None:
         return {}
-    found: Any = manifest
+    value: Any = manifest
     for key in (*path, "spec"):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
 def list_images(manifest: Object) -> Iterator[str]:
-    """Those of its containers, in their order."""
+    """The images of a workload's containers, in their order."""
     spec = pod_spec(manifest)
     for key in ("initContainers", "containers"):
-        for each in spec.get(key) or ():
-            if isinstance(each, Mapping) and isinstance(each.get("image"), str):
-                yield each["image"]
+        for container in spec.get(key) or ():
+            if isinstance(container, Mapping) and isinstance(container.get("image"), str):
+                yield container["image"]
 
 
 def unpinned_images(manifest: Object) -> Iterator[str]:
-    yield from (each for each in list_images(manifest) if not Image.parse(each).is_pinned)
+    yield from (image for image in list_images(manifest) if not Image.parse(image).is_pinned)
 
 
 def outdated_images(manifest: Object) -> Iterator[str]:
-    """Images of releases of Volcano that this collection does not know; a digest does not tell."""
-    for each in list_images(manifest):
-        release = release_of(each)
-        name = Image.parse(each).repository.rpartition("/")[2]
+    """Images of Volcano releases that this collection does not know; a digest alone does not show the release."""
+    for image in list_images(manifest):
+        release = release_of(image)
+        name = Image.parse(image).repository.rpartition("/")[2]
         if name in VOLCANO_IMAGES and release is not None and not is_known_release(release):
-            yield f"{each} is older than {'.'.join(map(str, FIRST_AGENT))}, the first release with an agent"
+            yield f"{image} is older than {'.'.join(map(str, FIRST_AGENT))}, the first release with an agent"
 
 
-def _map_images(value: Any, path: tuple[str, ...] | None, moved: Callable[[str], str]) -> dict[str, Any]:
-    found = dict(value)
+def _map_images(value: Any, path: tuple[str, ...] | None, mirror: Callable[[str], str]) -> dict[str, Any]:
+    result = dict(value)
     if path is None:
-        return found
+        return result
     if path:
-        if isinstance(found.get(path[0]), Mapping):
-            found[path[0]] = _map_images(found[path[0]], path[1:], moved)
-        return found
-    spec = found.get("spec")
+        if isinstance(result.get(path[0]), Mapping):
+            result[path[0]] = _map_images(result[path[0]], path[1:], mirror)
+        return result
+    spec = result.get("spec")
     if isinstance(spec, Mapping):
-        found["spec"] = {
-            key: _map_containers(each, moved) if _is_container_list(key) else each for key, each in spec.items()
+        result["spec"] = {
+            key: _map_containers(field_value, mirror) if _is_container_list(key) else field_value
+            for key, field_value in spec.items()
         }
-    return found
+    return result
 
 
 def _is_container_list(key: str) -> bool:
     return key in ("containers", "initContainers")
 
 
-def _map_containers(found: Any, moved: Callable[[str], str]) -> Any:
-    if not isinstance(found, list):
-        return found
+def _map_containers(containers: Any, mirror: Callable[[str], str]) -> Any:
+    if not isinstance(containers, list):
+        return containers
     return [
-        {**each, "image": moved(each["image"])}
-        if isinstance(each, Mapping) and isinstance(each.get("image"), str)
-        else each
-        for each in found
+        {**container, "image": mirror(container["image"])}
+        if isinstance(container, Mapping) and isinstance(container.get("image"), str)
+        else container
+        for container in containers
     ]

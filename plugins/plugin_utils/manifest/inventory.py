@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which objects were made from a manifest, and what was read of them before anything is planned.
+"""The inventory of objects that were created from a manifest, and their observed state.
 
-The inventory is a ConfigMap in kube-system. It is written before all objects and is deleted after them, so that a run
-that is cut off loses nothing.
+The inventory is a ConfigMap in kube-system. It is written before all objects and deleted after them, so that an
+interrupted run loses nothing.
 """
 
 from __future__ import annotations
@@ -21,45 +21,45 @@ INVENTORY_KEY = "inventory.json"
 
 @dataclass(frozen=True)
 class Inventory:
-    """``jobs`` has the fingerprints of Jobs that are done: a server may take them away then, and none is run again."""
+    """``jobs`` has the fingerprints of Jobs that are done: they are not run again, even if a server deleted them."""
 
     refs: tuple[Ref, ...] = ()
     jobs: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, ref: Ref) -> bool:
-        return any(each.same(ref) for each in self.refs)
+        return any(known.same(ref) for known in self.refs)
 
-    def written(self) -> dict[str, str]:
+    def to_data(self) -> dict[str, str]:
         """The ConfigMap's data."""
-        return record_data(INVENTORY_KEY, {"objects": [asdict(each) for each in self.refs], "jobs": dict(self.jobs)})
+        return record_data(INVENTORY_KEY, {"objects": [asdict(entry) for entry in self.refs], "jobs": dict(self.jobs)})
 
 
 def inventory_ref(name: str) -> Ref:
-    """Where the inventory of a manifest is."""
+    """The ConfigMap with the inventory of a manifest."""
     return Ref("v1", "ConfigMap", f"volcano-colocation-manifest-{name}", SYSTEM_NAMESPACE)
 
 
-def parse_inventory(found: Object | None) -> Inventory:
-    """The inventory of a ConfigMap, empty where there is none; ClusterError for one that is not ours."""
-    return parse_record(ConfigMap.of(found), INVENTORY_KEY, _parse_document) or Inventory()
+def parse_inventory(manifest: Object | None) -> Inventory:
+    """The inventory in a ConfigMap, empty without one; ClusterError for one that the collection did not write."""
+    return parse_record(ConfigMap.of(manifest), INVENTORY_KEY, _parse_document) or Inventory()
 
 
 def _parse_document(document: Mapping[str, Any]) -> Inventory:
-    return Inventory(tuple(Ref(**each) for each in document["objects"]), dict(document["jobs"]))
+    return Inventory(tuple(Ref(**entry) for entry in document["objects"]), dict(document["jobs"]))
 
 
 def merge_refs(known: Iterable[Ref], new: Iterable[Ref]) -> tuple[Ref, ...]:
-    """Each object once, in the version that it was last written in."""
-    found = {each.key: each for each in (*known, *new)}
-    return tuple(found.values())
+    """Each object once, with the API version of its last write."""
+    refs = {ref.key: ref for ref in (*known, *new)}
+    return tuple(refs.values())
 
 
 @dataclass(frozen=True)
 class ManifestState:
-    """``uid`` is the cluster's. ``objects`` are those that are there, ``unserved`` those whose API the server has not.
+    """``uid`` is the cluster's. ``objects`` exist; the API of ``unserved`` objects is not served.
 
-    ``version`` is the inventory's resourceVersion, None where there is none. ``in_use``: custom resources that would
-    be nobody's. ``residents``: what is in the namespaces that would go.
+    ``version`` is the inventory's resourceVersion, None without an inventory. ``in_use``: user workloads that need the
+    CRDs. ``residents``: contents of the namespaces that a removal deletes.
     """
 
     uid: str
@@ -70,5 +70,5 @@ class ManifestState:
     in_use: tuple[Ref, ...] = ()
     residents: tuple[Object, ...] = ()
 
-    def found(self, ref: Ref) -> Object | None:
+    def live(self, ref: Ref) -> Object | None:
         return self.objects.get(ref.key)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects of a manifest: the annotations that mark them as managed, and changes of them as they are sent and shown.
+"""Objects of a manifest: the annotations that mark them as managed, and changes of them with their diffs.
 
-The annotations have the manifest's name and the fields that were applied last, for a Secret as digests. No diff shows a
-secret, or thousands of lines of a schema.
+The annotations have the manifest's name and the fields that were applied last, digests for a Secret. Diffs show neither
+secret values nor the thousands of lines of a schema.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OWN_ANNOTATIONS = (NAME_ANNOTATION, LAST_APPLIED, ADOPTED_ANNOTATION)
 
 
 def owner_of(live: Object) -> str:
-    """The name of the manifest that an object is of; empty for one that others made."""
+    """The name of the manifest that manages an object; empty for other objects."""
     return annotations_of(live).get(NAME_ANNOTATION, "")
 
 
@@ -36,37 +36,38 @@ def is_adopted(live: Object) -> bool:
 
 
 def comparable_fields(manifest: Object) -> dict[str, Any]:
-    """What a manifest or an object says beside its name; secrets as digests, and without our marks."""
-    found = body(manifest)
-    metadata = {key: dict(each or {}) for key, each in (found.get("metadata") or {}).items()}
+    """The content of a manifest or an object, with digests of secrets and without the collection's annotations."""
+    fields = body(manifest)
+    metadata = {key: dict(values or {}) for key, values in (fields.get("metadata") or {}).items()}
     for mark in OWN_ANNOTATIONS:
         metadata.get("annotations", {}).pop(mark, None)
-    found["metadata"] = metadata
+    fields["metadata"] = metadata
     if manifest.get("kind") == "Secret":
-        found["data"] = {key: _text_digest(str(each)) for key, each in (found.get("data") or {}).items()}
-    return found
+        fields["data"] = {key: _text_digest(str(value)) for key, value in (fields.get("data") or {}).items()}
+    return fields
 
 
 def ownership_annotations(manifest: Object, name: str, *, adopted: bool) -> dict[str, str]:
-    """The annotations of an object that is written."""
+    """The collection's annotations of an object."""
     own = {NAME_ANNOTATION: name, LAST_APPLIED: pack(comparable_fields(manifest))}
     return {**own, ADOPTED_ANNOTATION: "true"} if adopted else own
 
 
 def last_applied_fields(live: Object) -> dict[str, Any]:
-    """What the manifest said of an object when it was last written; ClusterError for a mark that is not ours."""
+    """The fields of the object's last write; ClusterError for an annotation that the collection did not write."""
     try:
         return unpack(annotations_of(live).get(LAST_APPLIED, ""))
     except ValueError as error:
         raise ClusterError(
-            f"The annotation {LAST_APPLIED} of {Ref.of(live).place} is not what this version of the collection writes",
-            "Nothing was changed. Look at who wrote it. Without the annotation"
-            f" {NAME_ANNOTATION} the object is somebody else's, and colocation_volcano_adopt takes it over.",
+            f"The annotation {LAST_APPLIED} of {Ref.of(live).place} does not have the format of this version of the"
+            " collection",
+            "Nothing was changed. Check who wrote it. Without the annotation"
+            f" {NAME_ANNOTATION} the object is not managed, and colocation_volcano_adopt takes it over.",
         ) from error
 
 
 def fingerprint(manifest: Object) -> str:
-    """What a manifest says, as a short text."""
+    """A digest of a manifest's content."""
     return _text_digest(json.dumps(comparable_fields(manifest), sort_keys=True))
 
 
@@ -75,7 +76,7 @@ def _text_digest(text: str) -> str:
 
 
 def create_change(manifest: Object, name: str, *, dry: bool) -> ObjectChange:
-    """An object that is not there."""
+    """The creation of an object."""
     sent = _with_annotations(manifest, ownership_annotations(manifest, name, adopted=False))
     return ObjectChange(
         Ref.of(manifest), Operation.CREATE, sent, None, _displayed_fields(manifest, comparable_fields(manifest)), dry
@@ -83,7 +84,7 @@ def create_change(manifest: Object, name: str, *, dry: bool) -> ObjectChange:
 
 
 def update_change(live: Object, manifest: Object, change: Object, name: str, *, adopted: bool) -> ObjectChange:
-    """An object that is to say more, or something else. ``change`` is a merge patch of what is said."""
+    """The update of an object. ``change`` is the merge patch of its comparable fields."""
     own = ownership_annotations(manifest, name, adopted=adopted)
     sent = merge_patch(live, _with_secret_values(manifest, change), {}, ref=Ref.of(manifest))
     sent = replace(sent, body=_with_annotations(sent.body, own))
@@ -95,12 +96,12 @@ def update_change(live: Object, manifest: Object, change: Object, name: str, *, 
 
 
 def delete_change(live: Object) -> ObjectChange:
-    """An object that is taken away."""
+    """The deletion of an object."""
     return deletion_of(Ref.of(live), _displayed_fields(live, comparable_fields(live)))
 
 
 def release_change(live: Object) -> ObjectChange:
-    """An object that was others' before, and is theirs again."""
+    """The release of an adopted object: it stays, without the collection's annotations."""
     own = {mark: None for mark in OWN_ANNOTATIONS if mark in annotations_of(live)}
     sent = merge_patch(live, {"metadata": {"annotations": own}}, {})
     return replace(sent, before=_displayed_annotations(annotations_of(live)), after={})
@@ -116,27 +117,27 @@ def _with_secret_values(manifest: Object, change: Object) -> dict[str, Any]:
     if manifest["kind"] != "Secret" or "data" not in change:
         return dict(change)
     values = manifest.get("data") or {}
-    return {**change, "data": {key: each if each is None else values[key] for key, each in change["data"].items()}}
+    return {**change, "data": {key: value if value is None else values[key] for key, value in change["data"].items()}}
 
 
 def _displayed_fields(manifest: Object, document: Object, before: Object | None = None) -> dict[str, Any]:
-    found = {name: each for name, each in document.items() if each not in ({}, None)}
+    fields = {name: value for name, value in document.items() if value not in ({}, None)}
     if manifest["kind"] == "Secret":
-        found = _mask_secret(found, (before or {}).get("data") or {})
+        fields = _mask_secret(fields, (before or {}).get("data") or {})
     if manifest["kind"] == "CustomResourceDefinition":
-        found = _shorten_schemas(found)
-    return {name: each for name, each in found.items() if name != "metadata" or any(each.values())}
+        fields = _shorten_schemas(fields)
+    return {name: value for name, value in fields.items() if name != "metadata" or any(value.values())}
 
 
 def _mask_secret(document: Object, before: Object) -> dict[str, Any]:
-    """A Secret without its values. kubectl keeps them in an annotation, too."""
-    shown: dict[str, Any] = {name: document[name] for name in ("type", "immutable") if name in document}
+    """A Secret without its values and annotations: kubectl stores the values in an annotation too."""
+    displayed: dict[str, Any] = {name: document[name] for name in ("type", "immutable") if name in document}
     labels = (document.get("metadata") or {}).get("labels")
     if labels:
-        shown["metadata"] = {"labels": labels}
+        displayed["metadata"] = {"labels": labels}
     if "data" in document:
-        shown["data"] = {name: _masked_value(each, before.get(name)) for name, each in document["data"].items()}
-    return shown
+        displayed["data"] = {name: _masked_value(value, before.get(name)) for name, value in document["data"].items()}
+    return displayed
 
 
 def _masked_value(value: Any, before: Any) -> str:
@@ -144,24 +145,24 @@ def _masked_value(value: Any, before: Any) -> str:
 
 
 def _shorten_schemas(value: Any) -> Any:
-    """Schemas by their digests."""
+    """The document with digests in place of schemas."""
     if isinstance(value, Mapping):
         return {
-            name: _schema_digest(each) if name == "openAPIV3Schema" else _shorten_schemas(each)
-            for name, each in value.items()
+            name: _schema_digest(item) if name == "openAPIV3Schema" else _shorten_schemas(item)
+            for name, item in value.items()
         }
-    return [_shorten_schemas(each) for each in value] if isinstance(value, list) else value
+    return [_shorten_schemas(item) for item in value] if isinstance(value, list) else value
 
 
 def _schema_digest(value: Any) -> str:
     return f"sha256:{hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()}"
 
 
-def _displayed_annotations(found: Mapping[str, str]) -> dict[str, Any]:
-    """Where only what we note of an object changes."""
+def _displayed_annotations(annotations: Mapping[str, str]) -> dict[str, Any]:
+    """The collection's annotations for a diff in which only they change."""
     own = {
-        mark: _schema_digest(found[mark]) if mark == LAST_APPLIED else found[mark]
+        mark: _schema_digest(annotations[mark]) if mark == LAST_APPLIED else annotations[mark]
         for mark in OWN_ANNOTATIONS
-        if mark in found
+        if mark in annotations
     }
     return {"metadata": {"annotations": own}}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Removing what was made from a manifest, in the opposite order; what was there before stays."""
+"""Remove the objects of a manifest in reverse order; objects that existed before the installation stay."""
 
 from __future__ import annotations
 
@@ -21,72 +21,76 @@ _ELECTION = "control-plane.alpha.kubernetes.io/leader"
 
 @dataclass(frozen=True)
 class RemovalOptions:
-    """``crds`` go with all their custom resources; ``in_use``: even while there are Volcano's Jobs and PodGroups."""
+    """``crds``: remove CRDs and all custom resources. ``in_use``: even while Volcano's Jobs and PodGroups exist."""
 
     crds: bool = False
     in_use: bool = False
 
 
-def plan_removal(seen: ManifestState, name: str, permission: RemovalOptions) -> ManifestPlan:
-    """What goes; ClusterError where it is still in use."""
-    if seen.in_use and not permission.in_use:
-        first = ", ".join(each.place for each in seen.in_use[:3])
+def plan_removal(state: ManifestState, name: str, options: RemovalOptions) -> ManifestPlan:
+    """The plan of a removal; ClusterError while the objects are in use."""
+    if state.in_use and not options.in_use:
+        first = ", ".join(ref.place for ref in state.in_use[:3])
         raise ClusterError(
-            f"Volcano has work: {len(seen.in_use)} Jobs and PodGroups, such as {first}",
-            "Nothing was changed. Let them end or delete them, or set colocation_volcano_remove_in_use: true; nobody"
-            " schedules them then.",
+            f"Volcano is in use: {len(state.in_use)} Jobs and PodGroups exist, for example {first}",
+            "Nothing was changed. Let them end or delete them, or set colocation_volcano_remove_in_use: true; they are"
+            " not scheduled any more then.",
         )
-    ours = {each.key: live for each in seen.inventory.refs if (live := _managed_object(each, seen, name))}
+    managed = {ref.key: live for ref in state.inventory.refs if (live := _managed_object(ref, state, name))}
     changes: list[ObjectChange] = []
-    left: list[str] = []
-    stays: list[Ref] = []
-    for ref in sorted(seen.inventory.refs, key=apply_rank, reverse=True):
-        live = ours.get(ref.key)
+    remaining: list[str] = []
+    retained: list[Ref] = []
+    for ref in sorted(state.inventory.refs, key=apply_rank, reverse=True):
+        live = managed.get(ref.key)
         if live is None:
-            if seen.found(ref) is not None:
-                left.append(f"{ref.place}: it is not ours any more")
+            if state.live(ref) is not None:
+                remaining.append(f"{ref.place}: it is not managed any more")
         elif is_adopted(live):
             changes.append(release_change(live))
-            left.append(f"{ref.place}: it was there before")
-        elif reason := _retention_reason(ref, seen, ours, permission):
-            left.append(f"{ref.place}: {reason}")
-            stays.append(ref)
+            remaining.append(f"{ref.place}: it existed before the installation")
+        elif reason := _retention_reason(ref, state, managed, options):
+            remaining.append(f"{ref.place}: {reason}")
+            retained.append(ref)
         else:
             changes.append(delete_change(live))
-    refs = tuple(each for each in seen.inventory.refs if each in stays)
-    return ManifestPlan(tuple(changes), Inventory(refs), left=tuple(left))
+    refs = tuple(ref for ref in state.inventory.refs if ref in retained)
+    return ManifestPlan(tuple(changes), Inventory(refs), remaining=tuple(remaining))
 
 
-def _managed_object(ref: Ref, seen: ManifestState, name: str) -> Object | None:
-    live = seen.found(ref)
+def _managed_object(ref: Ref, state: ManifestState, name: str) -> Object | None:
+    live = state.live(ref)
     return live if live is not None and owner_of(live) == name else None
 
 
 def _retention_reason(
-    ref: Ref, seen: ManifestState, ours: Mapping[ObjectKey, Object], permission: RemovalOptions
+    ref: Ref, state: ManifestState, managed: Mapping[ObjectKey, Object], options: RemovalOptions
 ) -> str:
-    if stage_of(ref) is Stage.CRDS and not permission.crds:
-        return "its custom resources would go with it (colocation_volcano_remove_crds)"
+    if stage_of(ref) is Stage.CRDS and not options.crds:
+        return "its custom resources would be deleted with it (colocation_volcano_remove_crds)"
     if stage_of(ref) is Stage.NAMESPACES:
-        others = list(_foreign_contents(ref.name, seen.residents, ours))
-        if others:
-            return f"it also has {', '.join(others[:5])}" + (f" and {len(others) - 5} more" if len(others) > 5 else "")
+        foreign = list(_foreign_contents(ref.name, state.residents, managed))
+        if foreign:
+            return f"it also contains {', '.join(foreign[:5])}" + (
+                f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
+            )
     return ""
 
 
-def _foreign_contents(namespace: str, residents: Iterable[Object], ours: Mapping[ObjectKey, Object]) -> Iterator[str]:
-    """What is in a namespace beside what we made, what our workloads made and what the server makes itself."""
+def _foreign_contents(
+    namespace: str, residents: Iterable[Object], managed: Mapping[ObjectKey, Object]
+) -> Iterator[str]:
+    """Objects in a namespace that neither the manifest nor its workloads nor the API server created."""
     mounted = {
         (volume.get("secret") or {}).get("secretName")
-        for live in ours.values()
+        for live in managed.values()
         if live["metadata"].get("namespace") == namespace
         for volume in pod_spec(live).get("volumes") or ()
     }
-    for each in residents:
-        ref = Ref.of(each)
-        taken = ref.key in ours and not is_adopted(each)
+    for resident in residents:
+        ref = Ref.of(resident)
+        is_managed = ref.key in managed and not is_adopted(resident)
         generated = ref.kind == "Secret" and ref.name in mounted
-        if ref.namespace == namespace and not (taken or generated or _is_server_made(each)):
+        if ref.namespace == namespace and not (is_managed or generated or _is_server_made(resident)):
             yield f"{ref.kind} {ref.name}"
 
 

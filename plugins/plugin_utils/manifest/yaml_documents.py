@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A manifest's text read as objects; every mistake in it is reported with its line. The options of manifest_apply."""
+"""Parse a manifest's text into objects, and report every mistake with its line. The options of manifest_apply."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ MANIFEST_APPLY: Spec = {
 }
 
 
-REMEDY = "Nothing was changed, and no API server was asked."
+REMEDY = "Nothing was changed, and no request was sent to an API server."
 _BETWEEN = re.compile(r"^---(?=[ \t\r\n]|$)", re.MULTILINE)
-"""In a column of its own it ends a document wherever it stands: YAML 1.1, 4.3.4 (c-forbidden)."""
+"""At the start of a line it always ends a document: YAML 1.1, 4.3.4 (c-forbidden)."""
 _HELM = re.compile(
     r"^(?![ \t]*#).*\{\{-?[ \t]*(?:\.(?:Values|Release|Chart|Capabilities|Files|Template)\b|include )", re.M
 )
-"""Other braces may be meant: rules of Prometheus and templates of its alerts have them."""
+"""Other braces can be valid: Prometheus rules and templates of alerts have them."""
 _HOOK, _INSTALLS = "helm.sh/hook", ("pre-install", "post-install", "crd-install")
-"""Helm's own hooks for tests, upgrades and removal are no part of an installation: helm pkg/release/hook.go."""
+"""Helm's other hooks, for tests, upgrades and removal, do not belong to an installation: helm pkg/release/hook.go."""
 
 
 @dataclass(frozen=True)
 class ManifestItem:
-    """An object that the manifest at ``line`` wants; 0: the manifest takes it for granted."""
+    """An object that the manifest defines at ``line``; 0: a namespace that the manifest uses and does not define."""
 
     line: int
     manifest: Object
@@ -62,7 +62,7 @@ class ManifestItem:
 
 @dataclass(frozen=True)
 class ManifestOptions:
-    """What is done with a manifest: ``namespace`` is for objects that name none."""
+    """How a manifest is applied: ``namespace`` is for objects without a namespace."""
 
     namespace: str = ""
     registry: str = ""
@@ -71,29 +71,29 @@ class ManifestOptions:
 
 @dataclass(frozen=True)
 class ManifestDocument:
-    """The objects in the order they are made, and what of the text is not made, with the reason."""
+    """The objects in the order of their creation; ``unsupported`` describes skipped objects, with the reason."""
 
     items: tuple[ManifestItem, ...]
-    left_out: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
     @property
     def images(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each for item in self.items for each in list_images(item.manifest)))
+        return tuple(dict.fromkeys(image for item in self.items for image in list_images(item.manifest)))
 
 
 def verify_text(path: str, content: bytes, sha256: str) -> str:
-    """The text, if it is the one that was meant; ClusterError with both digests otherwise."""
-    found = hashlib.sha256(content).hexdigest()
-    wanted = sha256.strip().lower().removeprefix("sha256:")
-    if not wanted:
+    """The text, if it has this digest; ClusterError with both digests otherwise."""
+    actual = hashlib.sha256(content).hexdigest()
+    expected = sha256.strip().lower().removeprefix("sha256:")
+    if not expected:
         raise ClusterError(
-            f"{path} has the sha256 {found}, and nobody said that it is the one that is meant",
-            f"{REMEDY} Compare it with its source, then give it as sha256 (in the role beside the manifest's path).",
+            f"{path} has the sha256 {actual}, and no expected sha256 is set",
+            f"{REMEDY} Compare it with its source, then set it as sha256 (in the role next to the manifest's path).",
         )
-    if wanted != found:
+    if expected != actual:
         raise ClusterError(
-            f"{path} has the sha256 {found}, and {wanted} is wanted",
-            f"{REMEDY} Get the file that is meant, or look at what changed in it and give the new digest.",
+            f"{path} has the sha256 {actual}, and the expected sha256 is {expected}",
+            f"{REMEDY} Get the intended file, or check what changed in it and set the new digest.",
         )
     try:
         return content.decode("utf-8-sig")
@@ -103,36 +103,40 @@ def verify_text(path: str, content: bytes, sha256: str) -> str:
 
 
 def parse_document(path: str, text: str, options: ManifestOptions) -> ManifestDocument:
-    """The objects of a manifest; ClusterError with all that is wrong with it."""
-    wrong: list[str] = [f"{path}:{line}: a template of Helm that was not rendered" for line in _unrendered(text)]
-    found: list[ManifestItem] = []
-    for line, part in _parts(text):
+    """The objects of a manifest; ClusterError with all problems in it."""
+    problems: list[str] = [f"{path}:{line}: a Helm template that is not rendered" for line in _unrendered_lines(text)]
+    items: list[ManifestItem] = []
+    for line, part in _split_documents(text):
         try:
             document = read_yaml("\n" * (line - 1) + part)
         except EditError as error:
-            wrong.append(_unreadable(path, text, error))
+            problems.append(_describe_parse_error(path, text, error))
             continue
         if document:
-            found += _flatten_lists(line + _before(part), document)
-    left_out = [_hook(path, each) for each in found if _is_other_hook(each.manifest)]
-    wanted = [each for each in found if not _is_other_hook(each.manifest)]
-    wrong += [told for each in wanted for told in _missing_names(path, each)]
-    sound = [each for each in wanted if not any(_missing_names(path, each))]
-    scopes = _scopes(sound)
-    placed = [_with_namespace(each, options.namespace, scopes) for each in sound]
-    for check in (_duplicates(path, placed), _without_namespace(path, placed), _images(path, placed, options)):
-        wrong += check
-    if not found and not wrong:
-        wrong.append(f"{path}: it holds no object")
-    if wrong:
-        raise ClusterError("; ".join(dict.fromkeys(wrong)), f"{REMEDY} Correct the manifest and its digest.")
-    moved = [replace(each, manifest=mirror_images(each.manifest, options.registry)) for each in placed]
-    return ManifestDocument(tuple(sorted(moved, key=lambda each: apply_rank(each.ref))), tuple(left_out))
+            items += _flatten_lists(line + _leading_lines(part), document)
+    hooks = [_describe_hook(path, item) for item in items if _is_other_hook(item.manifest)]
+    installed = [item for item in items if not _is_other_hook(item.manifest)]
+    problems += [problem for item in installed for problem in _missing_names(path, item)]
+    named = [item for item in installed if not any(_missing_names(path, item))]
+    scopes = _crd_scopes(named)
+    namespaced = [_with_namespace(item, options.namespace, scopes) for item in named]
+    for check in (
+        _duplicates(path, namespaced),
+        _without_namespace(path, namespaced),
+        _images(path, namespaced, options),
+    ):
+        problems += check
+    if not items and not problems:
+        problems.append(f"{path}: it has no object")
+    if problems:
+        raise ClusterError("; ".join(dict.fromkeys(problems)), f"{REMEDY} Correct the manifest and its digest.")
+    mirrored = [replace(item, manifest=mirror_images(item.manifest, options.registry)) for item in namespaced]
+    return ManifestDocument(tuple(sorted(mirrored, key=lambda item: apply_rank(item.ref))), tuple(hooks))
 
 
-def _parts(text: str) -> Iterator[tuple[int, str]]:
-    """(the line that it begins at, its text) of each document."""
-    starts = [0, *(each.start() for each in _BETWEEN.finditer(text)), len(text)]
+def _split_documents(text: str) -> Iterator[tuple[int, str]]:
+    """(number of its first line, text) of each document."""
+    starts = [0, *(separator.start() for separator in _BETWEEN.finditer(text)), len(text)]
     line = 1
     for start, end in pairwise(starts):
         part = text[start:end]
@@ -141,51 +145,50 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
         line += part.count("\n")
 
 
-def _before(part: str) -> int:
-    """How many lines stand above what a document says."""
+def _leading_lines(part: str) -> int:
+    """The number of lines before a document's content."""
     lines = enumerate(part.split("\n"))
-    return next((number for number, each in lines if each.strip() and not each.startswith(("#", "---"))), 0)
+    return next((number for number, content in lines if content.strip() and not content.startswith(("#", "---"))), 0)
 
 
-def _unrendered(text: str) -> Iterator[int]:
-    yield from (text.count("\n", 0, each.start()) + 1 for each in _HELM.finditer(text))
+def _unrendered_lines(text: str) -> Iterator[int]:
+    yield from (text.count("\n", 0, match.start()) + 1 for match in _HELM.finditer(text))
 
 
-def _unreadable(path: str, text: str, error: EditError) -> str:
-    place = path if error.line is None else f"{path}:{error.line}"
+def _describe_parse_error(path: str, text: str, error: EditError) -> str:
+    location = path if error.line is None else f"{path}:{error.line}"
     lines = text.split("\n")
-    said = lines[error.line - 1] if error.line and error.line <= len(lines) else ""
-    message = "a template that was not rendered" if "{{" in said else error.message
-    return f"{place}: {message}"
+    content = lines[error.line - 1] if error.line and error.line <= len(lines) else ""
+    message = "a template that is not rendered" if "{{" in content else error.message
+    return f"{location}: {message}"
 
 
 def _flatten_lists(line: int, document: Object) -> Iterator[ManifestItem]:
-    """What a List holds is as good as documents of their own."""
+    """The objects of a document; the items of a List count as separate documents."""
     items = document.get("items")
     if str(document.get("kind", "")).endswith("List") and isinstance(items, list):
-        for each in items:
-            yield from _flatten_lists(line, each if isinstance(each, Mapping) else {})
+        for item in items:
+            yield from _flatten_lists(line, item if isinstance(item, Mapping) else {})
     else:
         yield ManifestItem(line, document)
 
 
-def _hooks(manifest: Object) -> list[str]:
+def _helm_hooks(manifest: Object) -> list[str]:
     metadata = manifest.get("metadata")
     notes = metadata.get("annotations") if isinstance(metadata, Mapping) else None
-    said = str(notes.get(_HOOK) or "") if isinstance(notes, Mapping) else ""
-    return [each.strip() for each in said.split(",") if each.strip()]
+    value = str(notes.get(_HOOK) or "") if isinstance(notes, Mapping) else ""
+    return [hook.strip() for hook in value.split(",") if hook.strip()]
 
 
 def _is_other_hook(manifest: Object) -> bool:
-    found = _hooks(manifest)
-    return bool(found) and not any(each in _INSTALLS for each in found)
+    hooks = _helm_hooks(manifest)
+    return bool(hooks) and not any(hook in _INSTALLS for hook in hooks)
 
 
-def _hook(path: str, item: ManifestItem) -> str:
+def _describe_hook(path: str, item: ManifestItem) -> str:
     name = (item.manifest.get("metadata") or {}).get("name")
-    return (
-        f"{item.manifest.get('kind')} {name} ({path}:{item.line}): Helm's hook for {', '.join(_hooks(item.manifest))}"
-    )
+    hooks = ", ".join(_helm_hooks(item.manifest))
+    return f"{item.manifest.get('kind')} {name} ({path}:{item.line}): a Helm hook for {hooks}"
 
 
 def _missing_names(path: str, item: ManifestItem) -> Iterator[str]:
@@ -200,77 +203,79 @@ def _missing_names(path: str, item: ManifestItem) -> Iterator[str]:
         if not isinstance(value, str) or not value:
             yield f"{path}:{item.line}: an object without {name}"
         elif "{{" in value:
-            yield f"{path}:{item.line}: {name} is a template that was not rendered"
+            yield f"{path}:{item.line}: {name} is a template that is not rendered"
     if not isinstance(known.get("namespace", ""), str):
-        yield f"{path}:{item.line}: metadata.namespace is no text; write it in quotes"
+        yield f"{path}:{item.line}: metadata.namespace is not a string; write it in quotes"
 
 
-def _scopes(items: Iterable[ManifestItem]) -> dict[tuple[str, str], bool]:
-    """Whether kinds that the manifest's own CRDs define have a namespace."""
+def _crd_scopes(items: Iterable[ManifestItem]) -> dict[tuple[str, str], bool]:
+    """Whether the kinds that the manifest's CRDs define are namespaced, by group and kind."""
     scopes = {}
-    for each in items:
-        spec = each.manifest.get("spec")
-        if each.ref.kind == "CustomResourceDefinition" and isinstance(spec, Mapping):
+    for item in items:
+        spec = item.manifest.get("spec")
+        if item.ref.kind == "CustomResourceDefinition" and isinstance(spec, Mapping):
             kind = (spec.get("names") or {}).get("kind")
             scopes[str(spec.get("group")), str(kind)] = spec.get("scope") == "Namespaced"
     return scopes
 
 
 def _with_namespace(item: ManifestItem, namespace: str, scopes: Mapping[tuple[str, str], bool]) -> ManifestItem:
-    """The object as the API server would have it: in a namespace or in none, its secrets in base64."""
+    """The object as the API server stores it: with a namespace or without, its secrets in base64."""
     ref = item.ref
-    metadata = {key: each for key, each in item.manifest["metadata"].items() if key != "namespace"}
+    metadata = {key: value for key, value in item.manifest["metadata"].items() if key != "namespace"}
     namespaced = scopes.get((ref.group, ref.kind), is_built_in(ref) and not is_cluster_wide(ref))
     if namespaced or (ref.namespace and not is_cluster_wide(ref)):
         metadata["namespace"] = ref.namespace or namespace
     manifest = {**item.manifest, "metadata": metadata}
     manifest.pop("status", None)
     if ref.kind == "Namespace":
-        manifest = _without_own_name(manifest)
+        manifest = _without_name_label(manifest)
     return replace(item, manifest=_encode_secret(manifest) if ref.kind == "Secret" else manifest)
 
 
-def _without_own_name(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The server labels namespaces with their name itself, from 1.21 on."""
+def _without_name_label(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The namespace without the label of its name, which an API server sets itself since 1.21."""
     metadata = manifest["metadata"]
-    labels = {key: each for key, each in (metadata.get("labels") or {}).items() if key != "kubernetes.io/metadata.name"}
+    labels = {
+        key: value for key, value in (metadata.get("labels") or {}).items() if key != "kubernetes.io/metadata.name"
+    }
     return {**manifest, "metadata": {**metadata, "labels": labels}}
 
 
 def _encode_secret(manifest: dict[str, Any]) -> dict[str, Any]:
-    """stringData is data that the server encodes, and never shows again."""
+    """The Secret with stringData encoded as data, as the API server does; it never returns stringData."""
     plain = manifest.pop("stringData", None) or {}
-    encoded = {key: base64.b64encode(str(each).encode()).decode() for key, each in plain.items()}
-    given = {key: "".join(str(each).split()) for key, each in (manifest.get("data") or {}).items()}
-    data = {**given, **encoded}
+    encoded = {key: base64.b64encode(str(value).encode()).decode() for key, value in plain.items()}
+    existing = {key: "".join(str(value).split()) for key, value in (manifest.get("data") or {}).items()}
+    data = {**existing, **encoded}
     return {**manifest, "data": data} if data else manifest
 
 
 def _duplicates(path: str, items: Iterable[ManifestItem]) -> Iterator[str]:
     first: dict[ObjectKey, int] = {}
-    for each in items:
-        ref = each.ref
+    for item in items:
+        ref = item.ref
         key = ref.key
         if key in first:
-            yield f"{path}:{each.line}: {ref.place} is there twice, first in line {first[key]}"
-        first.setdefault(key, each.line)
+            yield f"{path}:{item.line}: {ref.place} is defined twice, first in line {first[key]}"
+        first.setdefault(key, item.line)
 
 
 def _without_namespace(path: str, items: Iterable[ManifestItem]) -> Iterator[str]:
-    for each in items:
-        if each.ref.namespace == "":
-            told = f"{each.ref.kind} {each.ref.name} names no namespace, and the option namespace is empty"
-            yield f"{path}:{each.line}: {told}"
+    for item in items:
+        if item.ref.namespace == "":
+            problem = f"{item.ref.kind} {item.ref.name} has no namespace, and the option namespace is empty"
+            yield f"{path}:{item.line}: {problem}"
 
 
 def _images(path: str, items: Iterable[ManifestItem], options: ManifestOptions) -> Iterator[str]:
-    for each in items:
-        place = f"{path}:{each.line}: {each.ref.place}"
-        if any("{{" in image for image in list_images(each.manifest)):
-            yield f"{place}: an image is a template that was not rendered"
+    for item in items:
+        location = f"{path}:{item.line}: {item.ref.place}"
+        if any("{{" in image for image in list_images(item.manifest)):
+            yield f"{location}: an image is a template that is not rendered"
             continue
-        yield from (f"{place}: {told}" for told in outdated_images(each.manifest))
+        yield from (f"{location}: {problem}" for problem in outdated_images(item.manifest))
         if not options.allow_unpinned:
-            for image in unpinned_images(each.manifest):
-                told = "has no version as its tag and no digest (colocation_volcano_allow_unpinned)"
-                yield f"{place}: the image {image} {told}"
+            for image in unpinned_images(item.manifest):
+                problem = "has neither a version as its tag nor a digest (colocation_volcano_allow_unpinned)"
+                yield f"{location}: the image {image} {problem}"

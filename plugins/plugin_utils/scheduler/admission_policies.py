@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Admission policies for the QoS levels of pods: rules that pods have to follow, and values that pods get by default.
 
-The rules are one ValidatingAdmissionPolicy, the defaults one MutatingAdmissionPolicy for each level: no webhook server
-that could be down. Nodes are selected by spec.nodeSelector: beside a node affinity of the pod both hold. Terms of an
-affinity would be alternatives to the pod's own.
+The rules are one ValidatingAdmissionPolicy, the defaults one MutatingAdmissionPolicy for each level: they need no
+webhook server. Nodes are selected by spec.nodeSelector, which applies together with a node affinity of the pod.
+Additional terms of an affinity would be alternatives to the pod's own terms.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .priority_classes import PriorityClass
 GROUP = "admissionregistration.k8s.io"
 VALIDATING, MUTATING = "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"
 VERSIONS: Mapping[str, tuple[str, ...]] = {VALIDATING: ("v1",), MUTATING: ("v1", "v1beta1", "v1alpha1")}
-"""Newest first. Older versions of the validating one are left out: 1.28 served v1beta1 without quantity()."""
+"""Newest first. Older versions of the validating one are not used: 1.28 served v1beta1 without quantity()."""
 SINCE: Mapping[str, str] = {
     VALIDATING: "Kubernetes 1.30",
-    MUTATING: "Kubernetes 1.36; 1.32 to 1.35 where its feature gate and its API version are switched on",
+    MUTATING: "Kubernetes 1.36; 1.32 to 1.35 where its feature gate and its API version are enabled",
 }
 """KEP-3488 and KEP-3962."""
 
 LEVEL_ANNOTATIONS = ("volcano.sh/qos-level", "openfuyao.com/QoS-level")
-"""Volcano's first (pkg/agent/apis/extension/qos.go); a pod that has both has to say the same in them."""
+"""Volcano's first (pkg/agent/apis/extension/qos.go); both must have the same value in a pod that has both."""
 LEVELS = ("HLS", "LS", "BE")
 BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 """volcano pkg/agent/apis/types.go."""
@@ -35,7 +35,7 @@ BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 
 @dataclass(frozen=True)
 class LevelDefaults:
-    """What pods of a level get that do not say otherwise. ``labels``: of the nodes that they may run on."""
+    """Defaults for pods of a level that do not set these values. ``labels``: of the nodes that they may run on."""
 
     name: str
     priority_class: PriorityClass | None = None
@@ -44,7 +44,7 @@ class LevelDefaults:
 
 @dataclass(frozen=True)
 class Admission:
-    """The wanted policies; ``action`` is what becomes of a pod that breaks a rule."""
+    """The desired policies; ``action`` is the validation action for a pod that breaks a rule."""
 
     validate: bool
     mutate: bool
@@ -55,28 +55,28 @@ class Admission:
     levels: tuple[LevelDefaults, ...]
 
 
-def parse_admission(option: str, given: Mapping[str, Any], classes: Sequence[PriorityClass]) -> Admission:
-    """The wanted policies; ProfileError for a level that names a class which this run does not know the value of."""
-    known = {each.name: each for each in classes}
+def parse_admission(option: str, settings: Mapping[str, Any], classes: Sequence[PriorityClass]) -> Admission:
+    """The desired policies; ProfileError for a level whose PriorityClass is not an option of this run."""
+    known = {priority_class.name: priority_class for priority_class in classes}
     levels: list[LevelDefaults] = []
-    for number, each in enumerate(given["levels"]):
-        name = each.get("priority_class") or ""
+    for number, item in enumerate(settings["levels"]):
+        name = item.get("priority_class") or ""
         if name and name not in known:
             raise ProfileError(
                 f"{option}.levels[{number}].priority_class",
-                f"{name} is none of colocation_priority_classes, and a pod gets the class's number along with its name",
+                f"{name} is not in colocation_priority_classes, and a pod gets the value of its class too",
             )
-        if each["level"] in {level.name for level in levels}:
-            raise ProfileError(f"{option}.levels[{number}].level", f"{each['level']} is there twice")
-        labels = {str(key): str(value) for key, value in (each.get("node_labels") or {}).items()}
-        levels.append(LevelDefaults(each["level"], known.get(name), labels))
+        if item["level"] in {level.name for level in levels}:
+            raise ProfileError(f"{option}.levels[{number}].level", f"{item['level']} is defined twice")
+        labels = {str(key): str(value) for key, value in (item.get("node_labels") or {}).items()}
+        levels.append(LevelDefaults(item["level"], known.get(name), labels))
     return Admission(
-        given["validate"],
-        given["mutate"],
-        given["action"],
-        given["scheduler"],
-        tuple(given["oversubscribed_resources"]),
-        tuple(given["excluded_namespaces"]),
+        settings["validate"],
+        settings["mutate"],
+        settings["action"],
+        settings["scheduler"],
+        tuple(settings["oversubscribed_resources"]),
+        tuple(settings["excluded_namespaces"]),
         tuple(levels),
     )
 
@@ -91,13 +91,13 @@ def level_cel(pod: str) -> str:
 
 
 def match_constraints(operations: Sequence[str], excluded: Sequence[str]) -> dict[str, Any]:
-    """Pods of all namespaces but some. An annotation cannot be selected by: the match conditions look at it."""
+    """Pods of all namespaces except some. Annotations cannot be selected here: the match conditions check them."""
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": list(operations), "resources": ["pods"]}
-    found: dict[str, Any] = {"resourceRules": [rule]}
+    constraints: dict[str, Any] = {"resourceRules": [rule]}
     if excluded:
-        but = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(excluded)}
-        found["namespaceSelector"] = {"matchExpressions": [but]}
-    return found
+        requirement = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": list(excluded)}
+        constraints["namespaceSelector"] = {"matchExpressions": [requirement]}
+    return constraints
 
 
 def cel_string(text: str) -> str:
@@ -111,15 +111,15 @@ def cel_list(texts: Sequence[str]) -> str:
 
 
 def newest_version(kind: str, versions: Sequence[str]) -> str | None:
-    """The newest of the versions of a kind that the server has; None where it has none that is good for us."""
-    return next((each for each in VERSIONS[kind] if each in versions), None)
+    """The newest served version of a kind; None where the server serves none that the collection supports."""
+    return next((version for version in VERSIONS[kind] if version in versions), None)
 
 
 def unsupported_reason(kind: str) -> str:
-    """Why a kind of policy is left out."""
+    """Why a kind of policy is not created."""
     return (
-        f"the API server serves no {GROUP} {kind} in {' or '.join(VERSIONS[kind])}, which is there since {SINCE[kind]};"
-        " nothing of it was made"
+        f"the API server does not serve {GROUP} {kind} in {' or '.join(VERSIONS[kind])}, available since {SINCE[kind]};"
+        " no such policy was created"
     )
 
 
@@ -130,21 +130,21 @@ VARIABLES = {
 }
 CONDITIONS = {
     "names-a-level": f"{level_cel('object')} != ''",
-    # An update of anything else, such as the removal of a finalizer, must not fail on a pod that was there before.
+    # Other updates of existing pods, such as the removal of a finalizer, must not fail.
     "is-new-or-has-another": f"request.operation == 'CREATE' || {level_cel('object')} != {level_cel('oldObject')}",
 }
 
 
 @dataclass(frozen=True)
 class ValidationRule:
-    """What must be true of a pod, and what its author is told if it is not."""
+    """A condition that a pod must meet, and the message for a pod that does not."""
 
     expression: str
     message: str
 
 
 def validation_rules(resources: Sequence[str]) -> tuple[ValidationRule, ...]:
-    """All rules; ``resources`` are the oversubscribed ones."""
+    """All rules; ``resources`` are the oversubscribed resources."""
     batch = cel_list(resources)
     return (
         ValidationRule(
@@ -192,8 +192,8 @@ def validation_rules(resources: Sequence[str]) -> tuple[ValidationRule, ...]:
     )
 
 
-def render_validating(wanted: Admission, version: str) -> tuple[dict[str, Any], ...]:
-    """The policy, and the binding that puts it in force."""
+def render_validating(admission: Admission, version: str) -> tuple[dict[str, Any], ...]:
+    """The policy and its binding."""
     api = f"{GROUP}/{version}"
     policy = {
         "apiVersion": api,
@@ -201,11 +201,12 @@ def render_validating(wanted: Admission, version: str) -> tuple[dict[str, Any], 
         "metadata": {"name": VALIDATING_POLICY},
         "spec": {
             "failurePolicy": "Fail",
-            "matchConstraints": match_constraints(("CREATE", "UPDATE"), wanted.excluded),
+            "matchConstraints": match_constraints(("CREATE", "UPDATE"), admission.excluded),
             "matchConditions": [{"name": name, "expression": text} for name, text in CONDITIONS.items()],
             "variables": [{"name": name, "expression": text} for name, text in VARIABLES.items()],
             "validations": [
-                {"expression": each.expression, "message": each.message} for each in validation_rules(wanted.resources)
+                {"expression": rule.expression, "message": rule.message}
+                for rule in validation_rules(admission.resources)
             ],
         },
     }
@@ -213,7 +214,7 @@ def render_validating(wanted: Admission, version: str) -> tuple[dict[str, Any], 
         "apiVersion": api,
         "kind": f"{VALIDATING}Binding",
         "metadata": {"name": VALIDATING_POLICY},
-        "spec": {"policyName": VALIDATING_POLICY, "validationActions": [wanted.action]},
+        "spec": {"policyName": VALIDATING_POLICY, "validationActions": [admission.action]},
     }
     return policy, binding
 
@@ -222,21 +223,25 @@ MUTATING_POLICY_PREFIX = "volcano-colocation-"
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
-def render_mutating(wanted: Admission, version: str) -> tuple[dict[str, Any], ...]:
-    """A policy for each level, and the binding that puts it in force."""
-    return tuple(each for level in wanted.levels for each in _policy_and_binding(wanted, level, f"{GROUP}/{version}"))
+def render_mutating(admission: Admission, version: str) -> tuple[dict[str, Any], ...]:
+    """A policy for each level, each with its binding."""
+    return tuple(
+        manifest
+        for level in admission.levels
+        for manifest in _policy_and_binding(admission, level, f"{GROUP}/{version}")
+    )
 
 
-def _policy_and_binding(wanted: Admission, level: LevelDefaults, api: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _policy_and_binding(admission: Admission, level: LevelDefaults, api: str) -> tuple[dict[str, Any], dict[str, Any]]:
     name = MUTATING_POLICY_PREFIX + level.name.lower()
     spec = {
         "failurePolicy": "Fail",
         "reinvocationPolicy": "IfNeeded",
-        "matchConstraints": match_constraints(("CREATE",), wanted.excluded),
+        "matchConstraints": match_constraints(("CREATE",), admission.excluded),
         "matchConditions": [{"name": "is-of-the-level", "expression": f"{level_cel('object')} == '{level.name}'"}],
         "mutations": [
-            {"patchType": "JSONPatch", "jsonPatch": {"expression": each}}
-            for each in patch_expressions(wanted.scheduler, level)
+            {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
+            for expression in patch_expressions(admission.scheduler, level)
         ],
     }
     policy = {"apiVersion": api, "kind": MUTATING, "metadata": {"name": name}, "spec": spec}
@@ -250,25 +255,26 @@ def _policy_and_binding(wanted: Admission, level: LevelDefaults, api: str) -> tu
 
 
 def patch_expressions(scheduler: str, level: LevelDefaults) -> tuple[str, ...]:
-    """CEL expressions, each a list of patches that is empty where the pod says something of its own."""
-    found = []
+    """CEL expressions, each a list of patches that is empty where the pod sets its own value."""
+    expressions = []
     if scheduler:
         own = f"has(object.spec.schedulerName) && object.spec.schedulerName != '{DEFAULT_SCHEDULER}'"
-        found.append(f"{own} ? [] : [{_add_operation('/spec/schedulerName', cel_string(scheduler))}]")
+        expressions.append(f"{own} ? [] : [{_add_operation('/spec/schedulerName', cel_string(scheduler))}]")
     if level.priority_class:
-        found.append(_priority(level.priority_class))
-    found += [_label(key, value) for key, value in level.labels.items()]
-    return tuple(found)
+        expressions.append(_priority(level.priority_class))
+    expressions += [_label(key, value) for key, value in level.labels.items()]
+    return tuple(expressions)
 
 
-def _priority(wanted: PriorityClass) -> str:
-    """All three fields: the admission plugin Priority has filled in two of them already, of the class that the pod had
-    then, and refuses a pod whose numbers are not its class's (kubernetes plugin/pkg/admission/priority/admission.go).
+def _priority(priority_class: PriorityClass) -> str:
+    """Set all three fields: the admission plugin Priority has already set two of them from the pod's previous class.
+
+    It refuses a pod whose values differ from its class (kubernetes plugin/pkg/admission/priority/admission.go).
     """
     added = (
-        _add_operation("/spec/priorityClassName", cel_string(wanted.name)),
-        _add_operation("/spec/priority", str(wanted.value)),
-        _add_operation("/spec/preemptionPolicy", cel_string(wanted.policy)),
+        _add_operation("/spec/priorityClassName", cel_string(priority_class.name)),
+        _add_operation("/spec/priority", str(priority_class.value)),
+        _add_operation("/spec/preemptionPolicy", cel_string(priority_class.policy)),
     )
     own = "has(object.spec.priorityClassName) && object.spec.priorityClassName != ''"
     return f"{own} ? [] : [{', '.join(added)}]"

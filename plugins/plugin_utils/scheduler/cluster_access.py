@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is read from a cluster for its scheduler, and the changes of a plan together with those of the journal."""
+"""Read the state of a cluster's scheduling, and combine the changes of a plan with those of its journal."""
 
 from __future__ import annotations
 
@@ -25,71 +25,75 @@ CRD, CRD_KIND = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
 
 @dataclass(frozen=True)
 class SchedulerCluster:
-    """One cluster, and what of it the scheduler is about."""
+    """Reads the state of one cluster's scheduling."""
 
     client: Client
 
-    def look(self, wanted: TargetSpec) -> SchedulerState:
-        """All that has to be known before anything is planned, and no more than is asked for."""
+    def read_state(self, target: TargetSpec) -> SchedulerState:
+        """The input of the plan: only objects that the target needs are read."""
         uid = cluster_uid(self.client)
-        kept = self.client.find(journal_ref(wanted.namespace))
-        conf = self.client.find(Ref("v1", "ConfigMap", wanted.configmap, wanted.namespace)) if wanted.conf else None
-        volcano = wanted.needs_volcano
+        record = self.client.find(journal_ref(target.namespace))
+        conf = self.client.find(Ref("v1", "ConfigMap", target.configmap, target.namespace)) if target.conf else None
+        volcano = target.needs_volcano
         crds = {
             name: self.client.find(Ref(CRD, "CustomResourceDefinition", name))
             for name in (REQUIRED_CRDS if volcano else ())
         }
-        deployment = Ref("apps/v1", "Deployment", wanted.deployment, wanted.namespace)
-        versions, policies = self._policies(wanted)
+        deployment = Ref("apps/v1", "Deployment", target.deployment, target.namespace)
+        versions, policies = self._policies(target)
         return SchedulerState(
             uid,
-            installed_volcano.parse_journal(ConfigMap.of(kept)),
-            kept["metadata"]["resourceVersion"] if kept else None,
+            installed_volcano.parse_journal(ConfigMap.of(record)),
+            record["metadata"]["resourceVersion"] if record else None,
             ConfigMap.of(conf),
             self.client.find(deployment) if volcano else None,
             {name: crd for name, crd in crds.items() if crd is not None},
-            tuple(self.client.list_objects(CLASSES, "PriorityClass") or ()) if wanted.classes else (),
-            tuple(self.client.list_objects(QUEUES, "Queue") or ()) if wanted.queues else (),
+            tuple(self.client.list_objects(CLASSES, "PriorityClass") or ()) if target.classes else (),
+            tuple(self.client.list_objects(QUEUES, "Queue") or ()) if target.queues else (),
             policies,
             versions,
-            self._source(find_metrics(wanted.conf, _config_text(conf, wanted.key))),
+            self._source(find_metrics(target.conf, _config_text(conf, target.key))),
         )
 
     def read_recorded_state(self, namespace: str) -> SchedulerState:
-        """What the journal names, as it is now."""
+        """The current state of the objects in the journal."""
         uid = cluster_uid(self.client)
-        kept = self.client.find(journal_ref(namespace))
-        found = installed_volcano.parse_journal(ConfigMap.of(kept))
-        conf = self.client.find(found.text.ref) if found.text else None
-        others = (self.client.find(each.ref) for each in found.entries)
+        record = self.client.find(journal_ref(namespace))
+        journal = installed_volcano.parse_journal(ConfigMap.of(record))
+        conf = self.client.find(journal.text.ref) if journal.text else None
+        objects = (self.client.find(entry.ref) for entry in journal.entries)
         return SchedulerState(
             uid,
-            found,
-            kept["metadata"]["resourceVersion"] if kept else None,
+            journal,
+            record["metadata"]["resourceVersion"] if record else None,
             ConfigMap.of(conf),
-            others=tuple(each for each in others if each is not None),
+            other_objects=tuple(live for live in objects if live is not None),
         )
 
-    def _policies(self, wanted: TargetSpec) -> tuple[dict[str, tuple[str, ...]], tuple[Object, ...]]:
-        """(versions that the server has of each kind that is asked for, the policies and bindings of the newest)."""
+    def _policies(self, target: TargetSpec) -> tuple[dict[str, tuple[str, ...]], tuple[Object, ...]]:
+        """(served versions of each requested kind, the policies and bindings of the newest version)."""
         versions: dict[str, tuple[str, ...]] = {}
-        found: list[Object] = []
-        admission = wanted.admission
-        asked = {VALIDATING: admission.validate, MUTATING: admission.mutate} if admission else {}
-        for kind in (kind for kind, is_asked in asked.items() if is_asked):
+        objects: list[Object] = []
+        admission = target.admission
+        requested = {VALIDATING: admission.validate, MUTATING: admission.mutate} if admission else {}
+        for kind in (kind for kind, is_requested in requested.items() if is_requested):
             for version in VERSIONS[kind]:
                 policies = self.client.list_objects(f"{GROUP}/{version}", kind)
                 if policies is not None:
                     bindings = self.client.list_objects(f"{GROUP}/{version}", f"{kind}Binding") or ()
                     versions[kind] = (version,)
-                    found += [*policies, *bindings]
+                    objects += [*policies, *bindings]
                     break
-        return versions, tuple(found)
+        return versions, tuple(objects)
 
     def _source(self, metrics: Metrics | None) -> str | None:
-        """Why the source of metrics is not there; '' where it is, None where that cannot be told from here."""
-        place = required_object(metrics) if metrics else None
-        return availability_problem(place, self.client.find(place.ref)) if isinstance(place, RequiredObject) else None
+        """Why the source of metrics is not available; '' where it is, None where that cannot be determined."""
+        required = required_object(metrics) if metrics else None
+        return (
+            availability_problem(required, self.client.find(required.ref))
+            if isinstance(required, RequiredObject)
+            else None
+        )
 
 
 def journal_ref(namespace: str) -> Ref:
@@ -97,20 +101,20 @@ def journal_ref(namespace: str) -> Ref:
 
 
 def plan_changes(plan: SchedulerPlan, namespace: str, version: str | None) -> tuple[ObjectChange, ...]:
-    """The journal, which has this version, and then what it is about."""
+    """The change of the journal, which has this version, and then the changes that it records."""
     if not plan.changes:
         return ()
     record = record_change(journal_ref(namespace), installed_volcano.render_journal(plan.journal), version)
     return (record, *plan.objects, *((plan.text,) if plan.text else ()))
 
 
-def restore_changes(found: SchedulingRestorePlan, namespace: str) -> tuple[ObjectChange, ...]:
-    """What is put back, and then the journal, which is of no use any more."""
-    if not found.changes:
+def restore_changes(plan: SchedulingRestorePlan, namespace: str) -> tuple[ObjectChange, ...]:
+    """The changes that restore, and then the deletion of the journal, which is not needed any more."""
+    if not plan.changes:
         return ()
-    return (*((found.text,) if found.text else ()), *found.objects, deletion_of(journal_ref(namespace), None))
+    return (*((plan.text,) if plan.text else ()), *plan.objects, deletion_of(journal_ref(namespace), None))
 
 
-def _config_text(found: Object | None, key: str) -> str | None:
-    text: str | None = ((found or {}).get("data") or {}).get(key)
+def _config_text(config_map: Object | None, key: str) -> str | None:
+    text: str | None = ((config_map or {}).get("data") or {}).get(key)
     return text

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PriorityClasses of the levels: who goes first, and who may make others leave."""
+"""PriorityClasses of the levels: which pods are scheduled first, and which may preempt others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEVER, LOWER = "Never", "PreemptLowerPriority"
 
 @dataclass(frozen=True)
 class PriorityClass:
-    """``policy`` is Never for a class whose pods wait instead of making others leave."""
+    """``policy`` is Never for a class whose pods wait and do not preempt others."""
 
     name: str
     value: int
@@ -40,60 +40,64 @@ class PriorityClass:
         }
 
 
-def parse_classes(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[PriorityClass, ...]:
-    """The wanted classes; ProfileError for what no API server takes (pkg/apis/scheduling/validation)."""
+def parse_classes(option: str, items: Sequence[Mapping[str, Any]]) -> tuple[PriorityClass, ...]:
+    """The desired classes; ProfileError for values that API servers refuse (pkg/apis/scheduling/validation)."""
     classes = tuple(
         PriorityClass(
-            each["name"], each["value"], each["preemption_policy"], each["global_default"], each["description"] or ""
+            item["name"], item["value"], item["preemption_policy"], item["global_default"], item["description"] or ""
         )
-        for each in given
+        for item in items
     )
-    for number, each in enumerate(classes):
-        place = f"{option}[{number}]"
-        if each.name.startswith(SYSTEM_PREFIX):
-            raise ProfileError(f"{place}.name", f"{each.name}: names with {SYSTEM_PREFIX} are reserved for the system")
-        if not LOWEST <= each.value <= HIGHEST:
-            raise ProfileError(f"{place}.value", f"{each.value} is not from {LOWEST} to {HIGHEST}")
-        if each.name in {other.name for other in classes[:number]}:
-            raise ProfileError(f"{place}.name", f"{each.name} is there twice")
-    if sum(each.default for each in classes) > 1:
+    for number, priority_class in enumerate(classes):
+        location = f"{option}[{number}]"
+        if priority_class.name.startswith(SYSTEM_PREFIX):
+            raise ProfileError(
+                f"{location}.name", f"{priority_class.name}: names with {SYSTEM_PREFIX} are reserved for the system"
+            )
+        if not LOWEST <= priority_class.value <= HIGHEST:
+            raise ProfileError(f"{location}.value", f"{priority_class.value} is not from {LOWEST} to {HIGHEST}")
+        if priority_class.name in {other.name for other in classes[:number]}:
+            raise ProfileError(f"{location}.name", f"{priority_class.name} is defined twice")
+    if sum(priority_class.default for priority_class in classes) > 1:
         raise ProfileError(option, "only one class can be the global default")
     return classes
 
 
-def check_classes(classes: Iterable[PriorityClass], found: Iterable[Mapping[str, Any]]) -> None:
-    """ClusterError where the cluster's classes do not let these be made or changed.
+def check_classes(classes: Iterable[PriorityClass], manifests: Iterable[Mapping[str, Any]]) -> None:
+    """ClusterError where the cluster's classes prevent the creation or change of these.
 
-    A value and a policy are for ever (ValidatePriorityClassUpdate); a second default is refused by the admission
-    plugin Priority.
+    The value and the policy are immutable (ValidatePriorityClassUpdate); the admission plugin Priority refuses a second
+    default.
     """
-    there = {each["metadata"]["name"]: each for each in found}
-    for each in classes:
-        now = there.get(each.name)
-        if now is not None:
-            _check_fixed(each, now)
-        if each.default:
-            _check_default(each, there)
+    existing = {manifest["metadata"]["name"]: manifest for manifest in manifests}
+    for priority_class in classes:
+        current = existing.get(priority_class.name)
+        if current is not None:
+            _check_fixed(priority_class, current)
+        if priority_class.default:
+            _check_default(priority_class, existing)
 
 
-def _check_fixed(wanted: PriorityClass, found: Mapping[str, Any]) -> None:
+def _check_fixed(desired: PriorityClass, current: Mapping[str, Any]) -> None:
     pairs = (
-        ("value", found["value"], wanted.value),
-        ("preemptionPolicy", found.get("preemptionPolicy") or LOWER, wanted.policy),
+        ("value", current["value"], desired.value),
+        ("preemptionPolicy", current.get("preemptionPolicy") or LOWER, desired.policy),
     )
-    wrong = [f"{field} is {now} and cannot become {then}" for field, now, then in pairs if now != then]
-    if wrong:
+    conflicts = [
+        f"{field} is {actual} and cannot become {target}" for field, actual, target in pairs if actual != target
+    ]
+    if conflicts:
         raise ClusterError(
-            f"PriorityClass {wanted.name}: {'; '.join(wrong)}",
-            "Nothing was changed. Give the new class another name and let workloads name that one, or delete this one"
-            " first: pods that run keep the number they got.",
+            f"PriorityClass {desired.name}: {'; '.join(conflicts)}",
+            "Nothing was changed. Give the new class another name and use it in workloads, or delete this one first:"
+            " running pods keep their priority.",
         )
 
 
-def _check_default(wanted: PriorityClass, there: Mapping[str, Mapping[str, Any]]) -> None:
-    others = [name for name, each in there.items() if each.get("globalDefault") and name != wanted.name]
-    if others:
+def _check_default(desired: PriorityClass, existing: Mapping[str, Mapping[str, Any]]) -> None:
+    defaults = [name for name, manifest in existing.items() if manifest.get("globalDefault") and name != desired.name]
+    if defaults:
         raise ClusterError(
-            f"PriorityClass {wanted.name} cannot be the global default, {others[0]} is",
-            f"Nothing was changed. Set globalDefault of {others[0]} to false first, or leave global_default out.",
+            f"PriorityClass {desired.name} cannot be the global default, because {defaults[0]} is",
+            f"Nothing was changed. Set globalDefault of {defaults[0]} to false first, or remove global_default.",
         )

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Queues: what is shared by whom, held against each other as Volcano's webhook does.
+"""Queues: their resources, and the checks of Volcano's webhook on all queues together.
 
-volcano pkg/webhooks/admission/queues/validate/validate_queue.go, which older releases do not have in full, and which
-looks at one queue at a time. Here all of them are looked at before the first is written.
+volcano pkg/webhooks/admission/queues/validate/validate_queue.go checks one queue at a time, and older releases have
+only some of its checks. Here all queues are checked before the first is written.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Amounts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Queue:
-    """``capability`` is the most it gets, ``guarantee`` is kept free for it, ``deserved`` it may reclaim from others.
+    """``capability`` is its limit, ``guarantee`` is reserved for it, ``deserved`` it may reclaim from other queues.
 
-    None is a field that is not given, which stays as it is. ``pods``: how many it holds now.
+    A field that is None keeps its value. ``pods``: how many it has now.
     """
 
     name: str
@@ -48,76 +48,76 @@ class Queue:
             "reclaimable": self.reclaimable,
             "parent": self.parent,
         }
-        given = {name: value for name, value in spec.items() if value not in (None, {})}
-        return {"apiVersion": API, "kind": KIND, "metadata": {"name": self.name}, "spec": given}
+        fields = {name: value for name, value in spec.items() if value not in (None, {})}
+        return {"apiVersion": API, "kind": KIND, "metadata": {"name": self.name}, "spec": fields}
 
     @property
-    def above(self) -> str | None:
-        """Its parent, unless that is the root, which has no limits of its own."""
+    def limiting_parent(self) -> str | None:
+        """Its parent, unless that is the root, which has no limits."""
         return None if self.parent in (None, "", ROOT) else self.parent
 
 
-def parse_queues(option: str, given: Sequence[Mapping[str, Any]]) -> tuple[Queue, ...]:
-    """The wanted queues; ProfileError for what is wrong with one by itself."""
+def parse_queues(option: str, items: Sequence[Mapping[str, Any]]) -> tuple[Queue, ...]:
+    """The desired queues; ProfileError for a queue that is invalid by itself."""
     queues: list[Queue] = []
-    for number, each in enumerate(given):
-        place = f"{option}[{number}]"
-        amounts = {name: _amounts(f"{place}.{name}", each.get(name) or {}) for name in AMOUNTS}
+    for number, item in enumerate(items):
+        location = f"{option}[{number}]"
+        amounts = {name: _amounts(f"{location}.{name}", item.get(name) or {}) for name in AMOUNTS}
         queue = Queue(
-            each["name"],
-            each.get("weight"),
+            item["name"],
+            item.get("weight"),
             amounts["capability"],
             amounts["deserved"],
             amounts["guarantee"],
-            each.get("reclaimable"),
-            each.get("parent"),
+            item.get("reclaimable"),
+            item.get("parent"),
         )
-        _check_alone(place, queue)
+        _check_alone(location, queue)
         if queue.name in {other.name for other in queues}:
-            raise ProfileError(f"{place}.name", f"{queue.name} is there twice")
+            raise ProfileError(f"{location}.name", f"{queue.name} is defined twice")
         queues.append(queue)
     return tuple(queues)
 
 
-def _check_alone(place: str, queue: Queue) -> None:
+def _check_alone(location: str, queue: Queue) -> None:
     if queue.name == ROOT:
-        raise ProfileError(f"{place}.name", "the queue root is Volcano's own")
+        raise ProfileError(f"{location}.name", "the queue root belongs to Volcano")
     if queue.weight is not None and queue.weight < 1:
-        raise ProfileError(f"{place}.weight", f"{queue.weight} is not positive")
+        raise ProfileError(f"{location}.weight", f"{queue.weight} is not positive")
     if queue.parent == queue.name:
-        raise ProfileError(f"{place}.parent", f"{queue.name} cannot be its own parent")
+        raise ProfileError(f"{location}.parent", f"{queue.name} cannot be its own parent")
     for smaller, larger in (("guarantee", "deserved"), ("deserved", "capability")):
         low, high = getattr(queue, smaller), getattr(queue, larger)
         for resource, amount in low.items():
             if resource in high and parse_quantity(amount) > parse_quantity(high[resource]):
                 raise ProfileError(
-                    f"{place}.{smaller}.{resource}", f"{amount} is more than {larger} has, {high[resource]}"
+                    f"{location}.{smaller}.{resource}", f"{amount} is more than {larger} has, {high[resource]}"
                 )
 
 
-def _amounts(place: str, given: Mapping[str, Any]) -> dict[str, str]:
+def _amounts(location: str, values: Mapping[str, Any]) -> dict[str, str]:
     result = {}
-    for resource, value in given.items():
+    for resource, value in values.items():
         text = str(value)
         try:
             amount = parse_quantity(text)
         except ValueError as error:
-            raise ProfileError(f"{place}.{resource}", str(error)) from error
+            raise ProfileError(f"{location}.{resource}", str(error)) from error
         if amount < 0:
-            raise ProfileError(f"{place}.{resource}", f"{text} is negative")
+            raise ProfileError(f"{location}.{resource}", f"{text} is negative")
         if "/" in resource and amount.denominator != 1:
-            raise ProfileError(f"{place}.{resource}", f"{text} is no whole number, and extended resources are counted")
+            raise ProfileError(f"{location}.{resource}", f"{text} is not a whole number, as extended resources need")
         result[resource] = text
     return result
 
 
-def parse_queue(found: Mapping[str, Any]) -> Queue:
+def parse_queue(manifest: Mapping[str, Any]) -> Queue:
     """A queue of the cluster."""
-    spec, status = found.get("spec") or {}, found.get("status") or {}
+    spec, status = manifest.get("spec") or {}, manifest.get("status") or {}
     texts = {name: {key: str(value) for key, value in _resources(spec, name).items()} for name in AMOUNTS}
     pods = parse_quantity(str((status.get("allocated") or {}).get("pods", 0)))
     return Queue(
-        found["metadata"]["name"],
+        manifest["metadata"]["name"],
         spec.get("weight"),
         texts["capability"],
         texts["deserved"],
@@ -133,116 +133,123 @@ def _resources(spec: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return (value.get("resource") or {}) if name == "guarantee" else value
 
 
-def check_queues(wanted: Sequence[Queue], found: Iterable[Queue], known_fields: frozenset[str]) -> None:
-    """ClusterError where the tree of all queues, as it would be, does not add up, with every reason.
+def check_queues(desired: Sequence[Queue], observed: Iterable[Queue], known_fields: frozenset[str]) -> None:
+    """ClusterError with every reason why the tree of all queues would be inconsistent after the change.
 
-    ``known_fields`` are those of the cluster's CRD: a field that it lacks would be dropped without a word.
+    ``known_fields`` are those of the cluster's CRD: an API server silently drops a field that the CRD lacks.
     """
-    there = {each.name: each for each in found}
-    tree = {**there, **{each.name: _apply_spec(each, there.get(each.name)) for each in wanted}}
-    reasons = [*_unknown_fields(wanted, known_fields), *_broken_parents(wanted, tree)]
+    existing = {queue.name: queue for queue in observed}
+    tree = {**existing, **{queue.name: _apply_spec(queue, existing.get(queue.name)) for queue in desired}}
+    reasons = [*_unknown_fields(desired, known_fields), *_broken_parents(desired, tree)]
     if not reasons:
-        names = _affected_queues(wanted, tree)
-        reasons = [*_sums(tree, names), *_limits(tree, names), *_guarantees(wanted, tree, known_fields)]
-        reasons += _occupied(wanted, there)
+        names = _affected_queues(desired, tree)
+        reasons = [*_sums(tree, names), *_limits(tree, names), *_guarantees(desired, tree, known_fields)]
+        reasons += _occupied(desired, existing)
     if reasons:
         raise ClusterError(
-            f"The queues do not fit: {'; '.join(reasons)}", "Nothing was changed. Correct colocation_queues."
+            f"The queues are inconsistent: {'; '.join(reasons)}", "Nothing was changed. Correct colocation_queues."
         )
 
 
-def _apply_spec(wanted: Queue, found: Queue | None) -> Queue:
-    """A queue as it will be: what is not given stays."""
-    if found is None:
-        return wanted
+def _apply_spec(desired: Queue, current: Queue | None) -> Queue:
+    """A queue after the change: fields that are not set stay."""
+    if current is None:
+        return desired
     return Queue(
-        wanted.name,
-        found.weight if wanted.weight is None else wanted.weight,
-        {**found.capability, **wanted.capability},
-        {**found.deserved, **wanted.deserved},
-        {**found.guarantee, **wanted.guarantee},
-        found.reclaimable if wanted.reclaimable is None else wanted.reclaimable,
-        found.parent if wanted.parent is None else wanted.parent,
-        found.pods,
+        desired.name,
+        current.weight if desired.weight is None else desired.weight,
+        {**current.capability, **desired.capability},
+        {**current.deserved, **desired.deserved},
+        {**current.guarantee, **desired.guarantee},
+        current.reclaimable if desired.reclaimable is None else desired.reclaimable,
+        current.parent if desired.parent is None else desired.parent,
+        current.pods,
     )
 
 
-def _unknown_fields(wanted: Iterable[Queue], known: frozenset[str]) -> Iterator[str]:
-    for each in wanted:
-        for name in each.manifest()["spec"]:
+def _unknown_fields(desired: Iterable[Queue], known: frozenset[str]) -> Iterator[str]:
+    for queue in desired:
+        for name in queue.manifest()["spec"]:
             if name not in known:
-                yield f"{each.name}: this Volcano's queues have no {name}"
+                yield f"{queue.name}: the CRD of queues in this cluster has no field {name}"
 
 
-def _broken_parents(wanted: Iterable[Queue], tree: Mapping[str, Queue]) -> Iterator[str]:
-    for each in wanted:
-        seen, above = [each.name], tree[each.name].above
-        while above is not None and above in tree and above not in seen:
-            seen.append(above)
-            above = tree[above].above
-        if above is not None:
-            line = " below ".join([*seen, above])
-            yield f"{line} leads in a circle" if above in seen else f"{seen[-1]}: its parent {above} is no queue"
+def _broken_parents(desired: Iterable[Queue], tree: Mapping[str, Queue]) -> Iterator[str]:
+    for queue in desired:
+        ancestors, parent = [queue.name], tree[queue.name].limiting_parent
+        while parent is not None and parent in tree and parent not in ancestors:
+            ancestors.append(parent)
+            parent = tree[parent].limiting_parent
+        if parent is not None:
+            line = " below ".join([*ancestors, parent])
+            yield (
+                f"{line} is a cycle" if parent in ancestors else f"{ancestors[-1]}: its parent {parent} is not a queue"
+            )
 
 
-def _affected_queues(wanted: Iterable[Queue], tree: Mapping[str, Queue]) -> frozenset[str]:
-    """Queues of which this run answers for the sums: those it writes, and their parents."""
-    names = {each.name for each in wanted}
-    return frozenset(names | {above for name in names if (above := tree[name].above) is not None})
+def _affected_queues(desired: Iterable[Queue], tree: Mapping[str, Queue]) -> frozenset[str]:
+    """Queues whose sums are checked: those that this run writes, and their parents."""
+    names = {queue.name for queue in desired}
+    return frozenset(names | {parent for name in names if (parent := tree[name].limiting_parent) is not None})
 
 
 def _sums(tree: Mapping[str, Queue], names: frozenset[str]) -> Iterator[str]:
-    """validateSiblingsSum and validateChildrenConstraints: what a parent does not have counts as none."""
+    """validateSiblingsSum and validateChildrenConstraints: a resource that the parent lacks counts as zero."""
     for name in sorted(names):
-        children = [each for each in tree.values() if each.above == name]
+        children = [queue for queue in tree.values() if queue.limiting_parent == name]
         for kind in ("guarantee", "deserved"):
             own = getattr(tree[name], kind)
-            for resource in sorted({each for child in children for each in getattr(child, kind)}):
+            for resource in sorted({key for child in children for key in getattr(child, kind)}):
                 total = sum((_amount(getattr(child, kind), resource) for child in children), Fraction(0))
                 if total > _amount(own, resource):
-                    told = ", ".join(f"{child.name} {getattr(child, kind).get(resource, 0)}" for child in children)
+                    amounts = ", ".join(f"{child.name} {getattr(child, kind).get(resource, 0)}" for child in children)
                     amount = own.get(resource, "none")
-                    yield f"{name}: {kind} of {resource} is {amount}, less than its children's ({told})"
+                    yield f"{name}: {kind} of {resource} is {amount}, less than the sum of its children ({amounts})"
 
 
 def _limits(tree: Mapping[str, Queue], names: frozenset[str]) -> Iterator[str]:
-    """validateChildAgainstAncestor: the nearest ancestor that limits a resource limits all below it."""
-    for each in tree.values():
-        for resource, text in each.capability.items():
-            limit = _nearest_limit(tree, each, resource)
-            if limit and names & {each.name, limit.name} and parse_quantity(text) > _amount(limit.capability, resource):
+    """validateChildAgainstAncestor: the nearest ancestor with a limit of a resource limits its descendants."""
+    for queue in tree.values():
+        for resource, text in queue.capability.items():
+            limit = _nearest_limit(tree, queue, resource)
+            if (
+                limit
+                and names & {queue.name, limit.name}
+                and parse_quantity(text) > _amount(limit.capability, resource)
+            ):
                 yield (
-                    f"{each.name}: capability of {resource} is {text}, that of {limit.name} above it"
+                    f"{queue.name}: capability of {resource} is {text}, more than that of its ancestor {limit.name},"
                     f" {limit.capability[resource]}"
                 )
 
 
 def _nearest_limit(tree: Mapping[str, Queue], queue: Queue, resource: str) -> Queue | None:
-    seen, above = {queue.name}, queue.above
-    while above is not None and above in tree and above not in seen:
-        seen.add(above)
-        if _amount(tree[above].capability, resource) > 0:
-            return tree[above]
-        above = tree[above].above
+    visited, parent = {queue.name}, queue.limiting_parent
+    while parent is not None and parent in tree and parent not in visited:
+        visited.add(parent)
+        if _amount(tree[parent].capability, resource) > 0:
+            return tree[parent]
+        parent = tree[parent].limiting_parent
     return None
 
 
-def _guarantees(wanted: Iterable[Queue], tree: Mapping[str, Queue], known: frozenset[str]) -> Iterator[str]:
-    """validateResourceQuantityOfQueue, where queues have deserved: each guarantee needs as much of it."""
-    for each in wanted:
-        after = tree[each.name]
+def _guarantees(desired: Iterable[Queue], tree: Mapping[str, Queue], known: frozenset[str]) -> Iterator[str]:
+    """validateResourceQuantityOfQueue: where queues have deserved, it must not be less than the guarantee."""
+    for queue in desired:
+        after = tree[queue.name]
         for resource, text in after.guarantee.items():
             if "deserved" in known and _amount(after.deserved, resource) < parse_quantity(text):
-                yield f"{each.name}: guarantee of {resource} is {text}, deserved {after.deserved.get(resource, 'none')}"
+                deserved = after.deserved.get(resource, "none")
+                yield f"{queue.name}: guarantee of {resource} is {text}, more than deserved ({deserved})"
 
 
-def _occupied(wanted: Iterable[Queue], there: Mapping[str, Queue]) -> Iterator[str]:
-    """validateHierarchicalQueue: a queue that holds pods itself cannot become a parent."""
-    parents = {each.above for each in there.values()}
-    for each in wanted:
-        above = there.get(each.above or "")
-        if above is not None and above.name not in parents and above.pods:
-            yield f"{each.name}: {above.name} holds {above.pods} pod(s) and cannot become a parent"
+def _occupied(desired: Iterable[Queue], existing: Mapping[str, Queue]) -> Iterator[str]:
+    """validateHierarchicalQueue: a queue that has pods itself cannot become a parent."""
+    parents = {queue.limiting_parent for queue in existing.values()}
+    for queue in desired:
+        parent = existing.get(queue.limiting_parent or "")
+        if parent is not None and parent.name not in parents and parent.pods:
+            yield f"{queue.name}: {parent.name} has {parent.pods} pod(s) and cannot become a parent"
 
 
 def _amount(amounts: Amounts, resource: str) -> Fraction:
@@ -250,20 +257,20 @@ def _amount(amounts: Amounts, resource: str) -> Fraction:
 
 
 def parents_first(queues: Sequence[Queue]) -> tuple[Queue, ...]:
-    """In an order in which each finds its parent; the tree has no circles."""
-    left, done = list(queues), []
-    while left:
-        waiting = {each.name for each in left}
-        ready = [each for each in left if each.above not in waiting]
-        done += ready
-        left = [each for each in left if each not in ready]
-    return tuple(done)
+    """The queues with parents before their children; the tree has no cycles."""
+    remaining, ordered = list(queues), []
+    while remaining:
+        waiting = {queue.name for queue in remaining}
+        ready = [queue for queue in remaining if queue.limiting_parent not in waiting]
+        ordered += ready
+        remaining = [queue for queue in remaining if queue not in ready]
+    return tuple(ordered)
 
 
 def queues_by_field(queues: Iterable[Queue]) -> dict[str, tuple[str, ...]]:
-    """The names of the queues that give each field."""
+    """The names of the queues that set each field."""
     result: dict[str, tuple[str, ...]] = {}
-    for each in queues:
-        for name in each.manifest()["spec"]:
-            result[name] = (*result.get(name, ()), each.name)
+    for queue in queues:
+        for name in queue.manifest()["spec"]:
+            result[name] = (*result.get(name, ()), queue.name)
     return result

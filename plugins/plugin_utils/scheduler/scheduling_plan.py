@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From desired and observed state to the changes that are needed, with their journal; and the changes that restore."""
+"""Plan the changes from the observed to the desired state, with their journal, and the changes that restore."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..kube.three_way_merge import Absent, Drift, MergeRules, covers, merge
 from ..rules.rule_types import Finding
 from . import admission_policies
 from .admission_policies import MUTATING, VALIDATING, Admission, newest_version, unsupported_reason
-from .conf_findings import above_watermarks, lint, release, unheard_queues
+from .conf_findings import ignored_queue_fields, lint, thresholds_above_watermarks, unknown_release
 from .installed_volcano import (
     REQUIRED_CRDS,
     JournalEntry,
@@ -41,140 +41,140 @@ ALL_QUEUE_FIELDS = frozenset(("weight", "capability", "deserved", "guarantee", "
 
 @dataclass(frozen=True)
 class SchedulerPlan:
-    """What is to be done in this order: journal, objects, text. ``left_out``: what this server cannot have."""
+    """Changes in this order: journal, objects, text. ``unsupported``: policies that the API server does not support."""
 
     objects: tuple[ObjectChange, ...] = ()
     text: ObjectChange | None = None
     journal: SchedulerJournal = field(default_factory=SchedulerJournal)
     findings: tuple[Finding, ...] = ()
-    left_out: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
     @property
     def changes(self) -> bool:
         return bool(self.objects or self.text)
 
 
-def plan_scheduling(wanted: TargetSpec, seen: SchedulerState, cluster_uid: str) -> SchedulerPlan:
-    """The plan; ClusterError and UneditableFile where it cannot be had, all before the first change."""
-    require_cluster(seen.uid, cluster_uid, changing=False)
-    if wanted.needs_volcano:
-        check_volcano(seen, wanted.namespace, wanted.deployment, wanted.configmap if wanted.conf else None)
-    if wanted.conf:
-        check_release(seen)
-    check_classes(wanted.classes, seen.classes)
-    if wanted.queues:
-        known = spec_fields(seen.crds[REQUIRED_CRDS[0]])
-        check_queues(wanted.queues, map(parse_queue, seen.queues), ALL_QUEUE_FIELDS if known is None else known)
-    if wanted.conf and seen.source:
-        raise ClusterError(seen.source, "Nothing was changed. Correct colocation_scheduler_metrics, or make it first.")
-    text, document = _conf_change(wanted, seen)
-    manifests = tuple(_desired_objects(wanted, seen))
-    objects, entries = _object_changes(manifests, seen)
+def plan_scheduling(target: TargetSpec, state: SchedulerState, cluster_uid: str) -> SchedulerPlan:
+    """The plan; ClusterError or UneditableFile, before the first change, if the target cannot be applied."""
+    require_cluster(state.uid, cluster_uid, changing=False)
+    if target.needs_volcano:
+        check_volcano(state, target.namespace, target.deployment, target.configmap if target.conf else None)
+    if target.conf:
+        check_release(state)
+    check_classes(target.classes, state.classes)
+    if target.queues:
+        known = spec_fields(state.crds[REQUIRED_CRDS[0]])
+        check_queues(target.queues, map(parse_queue, state.queues), ALL_QUEUE_FIELDS if known is None else known)
+    if target.conf and state.source:
+        raise ClusterError(state.source, "Nothing was changed. Correct colocation_scheduler_metrics, or create it.")
+    text, document = _conf_change(target, state)
+    manifests = tuple(_desired_objects(target, state))
+    objects, entries = _object_changes(manifests, state)
     plan = SchedulerPlan(
         objects,
         text,
-        record_entries(seen.journal, entries, _journal_text(text, wanted.key, seen)),
-        _findings(wanted, seen, document),
-        tuple(_unsupported_policies(wanted.admission, seen)),
+        record_entries(state.journal, entries, _journal_text(text, target.key, state)),
+        _findings(target, state, document),
+        tuple(_unsupported_policies(target.admission, state)),
     )
-    require_cluster(seen.uid, cluster_uid, changing=plan.changes)
+    require_cluster(state.uid, cluster_uid, changing=plan.changes)
     return plan
 
 
-def _conf_change(wanted: TargetSpec, seen: SchedulerState) -> tuple[ObjectChange | None, Object | None]:
-    """The change of the configuration, and the configuration as it will be."""
-    if seen.conf is None:
+def _conf_change(target: TargetSpec, state: SchedulerState) -> tuple[ObjectChange | None, Object | None]:
+    """The change of the configuration, and the configuration after it."""
+    if state.conf is None:
         return None, None
-    place = f"ConfigMap {wanted.namespace}/{wanted.configmap}"
-    if wanted.key not in seen.conf.data:
+    location = f"ConfigMap {target.namespace}/{target.configmap}"
+    if target.key not in state.conf.data:
         raise ClusterError(
-            f"{place} has no key {wanted.key}", "Nothing was changed. Give colocation_scheduler_configmap_key."
+            f"{location} has no key {target.key}", "Nothing was changed. Set colocation_scheduler_configmap_key."
         )
-    before = seen.conf.data[wanted.key]
+    before = state.conf.data[target.key]
     try:
-        after = edit_conf(before, wanted.conf) if wanted.conf else before
+        after = edit_conf(before, target.conf) if target.conf else before
         document = read_yaml(after)
     except EditError as error:
-        raise UneditableFile(f"{place}, key {wanted.key}", error) from error
-    return (text_change(seen.conf, wanted.key, after) if after != before else None), document
+        raise UneditableFile(f"{location}, key {target.key}", error) from error
+    return (text_change(state.conf, target.key, after) if after != before else None), document
 
 
-def _journal_text(text: ObjectChange | None, key: str, seen: SchedulerState) -> JournalText | None:
-    return record_text(seen.journal.text, text.ref, key, text.before, text.after) if text else None
+def _journal_text(text: ObjectChange | None, key: str, state: SchedulerState) -> JournalText | None:
+    return record_text(state.journal.text, text.ref, key, text.before, text.after) if text else None
 
 
-def _desired_objects(wanted: TargetSpec, seen: SchedulerState) -> Iterator[Object]:
-    """All objects, each after those that it names."""
-    yield from (each.manifest() for each in wanted.classes)
-    yield from (each.manifest() for each in parents_first(wanted.queues))
-    if wanted.admission:
-        version = newest_version(VALIDATING, seen.served.get(VALIDATING, ()))
-        if wanted.admission.validate and version:
-            yield from admission_policies.render_validating(wanted.admission, version)
-        version = newest_version(MUTATING, seen.served.get(MUTATING, ()))
-        if wanted.admission.mutate and version:
-            yield from admission_policies.render_mutating(wanted.admission, version)
+def _desired_objects(target: TargetSpec, state: SchedulerState) -> Iterator[Object]:
+    """All objects, each after those that it refers to."""
+    yield from (priority_class.manifest() for priority_class in target.classes)
+    yield from (queue.manifest() for queue in parents_first(target.queues))
+    if target.admission:
+        version = newest_version(VALIDATING, state.served.get(VALIDATING, ()))
+        if target.admission.validate and version:
+            yield from admission_policies.render_validating(target.admission, version)
+        version = newest_version(MUTATING, state.served.get(MUTATING, ()))
+        if target.admission.mutate and version:
+            yield from admission_policies.render_mutating(target.admission, version)
 
 
-def _unsupported_policies(admission: Admission | None, seen: SchedulerState) -> Iterator[str]:
+def _unsupported_policies(admission: Admission | None, state: SchedulerState) -> Iterator[str]:
     if admission is None:
         return
-    for kind, asked in ((VALIDATING, admission.validate), (MUTATING, admission.mutate)):
-        if asked and newest_version(kind, seen.served.get(kind, ())) is None:
+    for kind, requested in ((VALIDATING, admission.validate), (MUTATING, admission.mutate)):
+        if requested and newest_version(kind, state.served.get(kind, ())) is None:
             yield f"{kind}: {unsupported_reason(kind)}"
 
 
 def _object_changes(
-    manifests: tuple[Object, ...], seen: SchedulerState
+    manifests: tuple[Object, ...], state: SchedulerState
 ) -> tuple[tuple[ObjectChange, ...], tuple[JournalEntry, ...]]:
     changes, entries = [], []
     new: set[str] = set()
     for manifest in manifests:
         ref = Ref.of(manifest)
-        known, found = seen.journal.entry(ref), seen.found(ref)
-        # Volcano's webhook looks a queue's parent up, and refuses one whose parent a dry run did not make.
+        entry, live = state.journal.entry(ref), state.live(ref)
+        # Volcano's webhook looks up a queue's parent, and refuses the queue in a dry run, which creates no parent.
         dry = (manifest.get("spec") or {}).get("parent") not in new
-        if found is None:
+        if live is None:
             new.add(ref.name)
             changes.append(creation_of(manifest, dry=dry))
             entries.append(JournalEntry(ref, created=True, back={}, after=body(manifest)))
             continue
-        needed = merge(body(found), body(manifest), known.after if known else {}, MERGE_RULES, _undo(known)).change
+        needed = merge(body(live), body(manifest), entry.after if entry else {}, MERGE_RULES, _undo(entry)).change
         if not needed:
             continue
-        after = apply_patch(body(found), needed)
-        changes.append(merge_patch(found, needed, after, ref=ref, dry=dry))
-        back = undo_patch(body(found), needed)
-        if known:
-            back = combine_undo(known.back, back)
-        entries.append(JournalEntry(ref, bool(known and known.created), back, body(manifest)))
+        after = apply_patch(body(live), needed)
+        changes.append(merge_patch(live, needed, after, ref=ref, dry=dry))
+        back = undo_patch(body(live), needed)
+        if entry:
+            back = combine_undo(entry.back, back)
+        entries.append(JournalEntry(ref, bool(entry and entry.created), back, body(manifest)))
     return tuple(changes), tuple(entries)
 
 
-def _undo(known: JournalEntry | None) -> Object:
-    """What our own fields were before: not there in an object that we made."""
-    if known is None:
+def _undo(entry: JournalEntry | None) -> Object:
+    """The merge patch that reverts the collection's fields: it removes them from an object that it created."""
+    if entry is None:
         return {}
-    undo: Object = removal_patch(known.after) if known.created else known.back
+    undo: Object = removal_patch(entry.after) if entry.created else entry.back
     return undo
 
 
-def _findings(wanted: TargetSpec, seen: SchedulerState, document: Object | None) -> tuple[Finding, ...]:
+def _findings(target: TargetSpec, state: SchedulerState, document: Object | None) -> tuple[Finding, ...]:
     if document is None:
         return ()
-    place = f"ConfigMap {wanted.namespace}/{wanted.configmap}"
-    usage = wanted.conf.usage if wanted.conf else None
+    location = f"ConfigMap {target.namespace}/{target.configmap}"
+    usage = target.conf.usage if target.conf else None
     return (
-        *release(seen.release, seen.image),
-        *lint(place, document),
-        *above_watermarks(usage, wanted.watermarks),
-        *unheard_queues(document, queues_by_field(wanted.queues)),
+        *unknown_release(state.release, state.image),
+        *lint(location, document),
+        *thresholds_above_watermarks(usage, target.watermarks),
+        *ignored_queue_fields(document, queues_by_field(target.queues)),
     )
 
 
 @dataclass(frozen=True)
 class SchedulingRestorePlan:
-    """What is to be done in this order: the text, the objects, the journal's end."""
+    """Changes in this order: the text, the objects, the deletion of the journal."""
 
     objects: tuple[ObjectChange, ...] = ()
     text: ObjectChange | None = None
@@ -185,53 +185,53 @@ class SchedulingRestorePlan:
         return bool(self.objects or self.text or self.forget)
 
 
-def plan_restore(seen: SchedulerState, cluster_uid: str) -> SchedulingRestorePlan:
-    """What to put back; ClusterError with all conflicts, and nothing is put back then."""
-    require_cluster(seen.uid, cluster_uid, changing=seen.journal_version is not None)
+def plan_restore(state: SchedulerState, cluster_uid: str) -> SchedulingRestorePlan:
+    """The changes that restore; ClusterError with all conflicts, and then nothing is restored."""
+    require_cluster(state.uid, cluster_uid, changing=state.journal_version is not None)
     conflicts: list[str] = []
-    objects = [_restore_object(each, seen, conflicts) for each in reversed(seen.journal.entries)]
-    text = _restore_text(seen.journal, seen, conflicts)
+    objects = [_restore_object(entry, state, conflicts) for entry in reversed(state.journal.entries)]
+    text = _restore_text(state.journal, state, conflicts)
     if conflicts:
         raise ClusterError(
-            f"Changed by somebody else since: {'; '.join(conflicts)}",
-            "Nothing was put back. Undo these changes and run this again, or put the rest back by hand and delete the"
-            " ConfigMap volcano-colocation-scheduler, which has all that was there before.",
+            f"Another client changed objects since the last run: {'; '.join(conflicts)}",
+            "Nothing was restored. Undo these changes and run again, or restore everything by hand and delete the"
+            " ConfigMap volcano-colocation-scheduler, which has the previous state.",
         )
-    return SchedulingRestorePlan(tuple(each for each in objects if each), text, seen.journal_version is not None)
+    return SchedulingRestorePlan(tuple(change for change in objects if change), text, state.journal_version is not None)
 
 
-def _restore_object(entry: JournalEntry, seen: SchedulerState, conflicts: list[str]) -> ObjectChange | None:
-    found = seen.found(entry.ref)
-    if found is None:
+def _restore_object(entry: JournalEntry, state: SchedulerState, conflicts: list[str]) -> ObjectChange | None:
+    live = state.live(entry.ref)
+    if live is None:
         return None
-    own = body(found)
-    back = apply_patch(own, entry.back)
-    if not entry.created and _object_covers(back, own) and _object_covers(own, back):
+    content = body(live)
+    back = apply_patch(content, entry.back)
+    if not entry.created and _object_covers(back, content) and _object_covers(content, back):
         return None
-    if not _object_covers(own, entry.after):
+    if not _object_covers(content, entry.after):
         conflicts.append(entry.ref.place)
         return None
     if entry.created:
-        return deletion_of(entry.ref, project(own, entry.after))
-    return merge_patch(found, entry.back, back, ref=entry.ref)
+        return deletion_of(entry.ref, project(content, entry.after))
+    return merge_patch(live, entry.back, back, ref=entry.ref)
 
 
-def _object_covers(found: Object, desired: Object) -> bool:
-    return covers(found, desired, MERGE_RULES.absent)
+def _object_covers(actual: Object, desired: Object) -> bool:
+    return covers(actual, desired, MERGE_RULES.absent)
 
 
-def _restore_text(journal: SchedulerJournal, seen: SchedulerState, conflicts: list[str]) -> ObjectChange | None:
-    """The original byte for byte, or a conflict: what others wrote into our text is not taken apart."""
+def _restore_text(journal: SchedulerJournal, state: SchedulerState, conflicts: list[str]) -> ObjectChange | None:
+    """The original text, or a conflict: changes of other clients are not separated from those of the collection."""
     text = journal.text
-    if text is None or seen.conf is None:
+    if text is None or state.conf is None:
         return None
-    now = seen.conf.data.get(text.key, "")
-    if now == text.original:
+    current = state.conf.data.get(text.key, "")
+    if current == text.original:
         return None
-    if text.foreign or now not in (text.committed, text.previous):
+    if text.foreign or current not in (text.committed, text.previous):
         conflicts.append(_text_location(text))
         return None
-    return text_change(seen.conf, text.key, text.original)
+    return text_change(state.conf, text.key, text.original)
 
 
 def _text_location(text: JournalText) -> str:

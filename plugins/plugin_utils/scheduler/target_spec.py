@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The desired state of a cluster's scheduling, from the options of scheduler_config. Contradictions are refused."""
+"""The desired state of a cluster's scheduling from the options of scheduler_config; contradictions are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+")
 
 @dataclass(frozen=True)
 class Watermarks:
-    """At which usage in percent an agent begins to evict, and at which it ends; openFuyao has no lower ones."""
+    """The usage in percent at which an agent starts to evict, and at which it stops; openFuyao has no lower ones."""
 
     cpu_high: int
     memory_high: int
@@ -31,18 +31,18 @@ class Watermarks:
     memory_low: int | None = None
 
 
-def parse_watermarks(option: str, given: Mapping[str, int | None], system: str) -> Watermarks:
-    """The watermarks of one system, with its defaults; ProfileError for what its agent would not take."""
-    chosen = {name: value for name, value in given.items() if value is not None}
+def parse_watermarks(option: str, values: Mapping[str, int | None], system: str) -> Watermarks:
+    """The watermarks of one system, with its defaults; ProfileError for values that its agent refuses."""
+    chosen = {name: value for name, value in values.items() if value is not None}
     return _volcano(option, chosen) if system == "volcano" else _openfuyao(option, chosen)
 
 
-def _volcano(option: str, given: Mapping[str, int]) -> Watermarks:
-    values = {**VOLCANO_DEFAULTS, **given}
+def _volcano(option: str, options: Mapping[str, int]) -> Watermarks:
+    values = {**VOLCANO_DEFAULTS, **options}
     for name, value in values.items():
-        # The agent's own check has no upper end (pkg/config/api validate.go); above 100 nothing would ever be evicted.
+        # The agent's own check has no upper limit (pkg/config/api validate.go); above 100 it would never evict.
         if not 0 < value <= 100:
-            raise ProfileError(f"{option}.{name}", f"{value} is no percentage from 1 to 100")
+            raise ProfileError(f"{option}.{name}", f"{value} is not a percentage from 1 to 100")
     for resource in ("cpu", "memory"):
         low, high = values[f"{resource}_low"], values[f"{resource}_high"]
         if low >= high:
@@ -52,37 +52,37 @@ def _volcano(option: str, given: Mapping[str, int]) -> Watermarks:
     return Watermarks(**values)
 
 
-def _openfuyao(option: str, given: Mapping[str, int]) -> Watermarks:
+def _openfuyao(option: str, options: Mapping[str, int]) -> Watermarks:
     for name in ("cpu_low", "memory_low"):
-        if name in given:
-            raise ProfileError(f"{option}.{name}", "openFuyao has one watermark a resource: cpu_high, memory_high")
-    for name, value in given.items():
+        if name in options:
+            raise ProfileError(f"{option}.{name}", "openFuyao has one watermark per resource: cpu_high, memory_high")
+    for name, value in options.items():
         if not 0 <= value <= OPENFUYAO_HIGHEST:
             raise ProfileError(f"{option}.{name}", f"{value} is not from 0 to {OPENFUYAO_HIGHEST}")
-    return Watermarks(given.get("cpu_high", OPENFUYAO_DEFAULT), given.get("memory_high", OPENFUYAO_DEFAULT))
+    return Watermarks(options.get("cpu_high", OPENFUYAO_DEFAULT), options.get("memory_high", OPENFUYAO_DEFAULT))
 
 
-def parse_usage(option: str, cpu: int, memory: int, *, keep_off: bool) -> Usage:
+def parse_usage(option: str, cpu: int, memory: int, *, enable_predicate: bool) -> Usage:
     """Thresholds of load-aware scheduling, 0 to 100."""
     for name, value in (("cpu", cpu), ("memory", memory)):
         if not 0 <= value <= 100:
-            raise ProfileError(f"{option}.{name}", f"{value} is no percentage from 0 to 100")
-    return Usage(cpu, memory, keep_off)
+            raise ProfileError(f"{option}.{name}", f"{value} is not a percentage from 0 to 100")
+    return Usage(cpu, memory, enable_predicate)
 
 
 def parse_metrics(option: str, kind: str, address: str, interval: str) -> Metrics:
-    """Where load is read; all but the adaptor need an address with its scheme."""
+    """The source of the load metrics; every kind except prometheus_adaptor needs an address with a scheme."""
     if kind != "prometheus_adaptor" and not address.startswith(("http://", "https://")):
-        told = f"{address} is no http:// or https:// address" if address else "it is empty"
-        raise ProfileError(f"{option}.address", f"{told}; {kind} needs one")
+        problem = f"{address} is not an http:// or https:// address" if address else "it is empty"
+        raise ProfileError(f"{option}.address", f"{problem}; {kind} needs one")
     if not _DURATION.fullmatch(interval):
-        raise ProfileError(f"{option}.interval", f"{interval} is no duration such as 30s or 1m")
+        raise ProfileError(f"{option}.interval", f"{interval} is not a duration such as 30s or 1m")
     return Metrics(kind, address, interval)
 
 
 @dataclass(frozen=True)
 class TargetSpec:
-    """``conf`` and ``admission`` are None where they are left alone."""
+    """``conf`` and ``admission`` are None where they are not managed."""
 
     namespace: str
     deployment: str
@@ -96,12 +96,12 @@ class TargetSpec:
 
     @property
     def needs_volcano(self) -> bool:
-        """Whether anything of it would be nothing without Volcano's scheduler."""
+        """Whether a part of it requires Volcano's scheduler."""
         return bool(self.conf or self.queues)
 
 
 def parse_target_spec(options: Mapping[str, Any]) -> TargetSpec:
-    """The wanted state; ProfileError names the option that no cluster can have."""
+    """The desired state; ProfileError names the option that is invalid for every cluster."""
     classes = parse_classes("priority_classes", options["priority_classes"])
     admission, watermarks = options["admission"], options["watermarks"]
     return TargetSpec(
@@ -119,21 +119,23 @@ def parse_target_spec(options: Mapping[str, Any]) -> TargetSpec:
 
 def _conf(options: Mapping[str, Any]) -> DesiredConf:
     dropped = tuple(options["dropped_actions"])
-    for each in dropped:
-        if each in NEEDED_ACTIONS:
-            raise ProfileError("dropped_actions", f"{each} is one that colocation needs")
+    for action in dropped:
+        if action in NEEDED_ACTIONS:
+            raise ProfileError("dropped_actions", f"{action} is required for colocation")
     usage, metrics = options["usage"], options["metrics"]
     return DesiredConf(
         dropped,
-        parse_usage("usage", usage["cpu"], usage["memory"], keep_off=usage["enable_predicate"]) if usage else None,
+        parse_usage("usage", usage["cpu"], usage["memory"], enable_predicate=usage["enable_predicate"])
+        if usage
+        else None,
         parse_metrics("metrics", metrics["type"], metrics["address"], metrics["interval"]) if metrics else None,
     )
 
 
-def _admission(given: Mapping[str, Any], classes: tuple[PriorityClass, ...], namespace: str) -> Admission:
-    """Volcano's own namespace is left out: the agent's trial pods there say BE and ask for cpu, against the rules."""
-    found = parse_admission("admission", given, classes)
-    return replace(found, excluded=tuple(dict.fromkeys((*found.excluded, namespace))))
+def _admission(options: Mapping[str, Any], classes: tuple[PriorityClass, ...], namespace: str) -> Admission:
+    """Volcano's namespace is excluded: the agent's test pods there have the level BE and request cpu."""
+    admission = parse_admission("admission", options, classes)
+    return replace(admission, excluded=tuple(dict.fromkeys((*admission.excluded, namespace))))
 
 
 def _without_system(watermarks: Mapping[str, Any]) -> dict[str, int | None]:

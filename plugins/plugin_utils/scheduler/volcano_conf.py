@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The configuration of Volcano's scheduler in its ConfigMap: actions, plugins, and where it reads the load of nodes."""
+"""The configuration of Volcano's scheduler in its ConfigMap: actions, plugins, and the source of load metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..edit.yaml_splice import edit_yaml
 from ..kube.objects import Object, Ref
 
 NEEDED_ACTIONS = ("allocate", "backfill", "preempt")
-"""Pods find free room first, then what is left over is filled, and only then somebody is made to leave."""
+"""Pods get free resources first, then backfill uses what remains, and only then other pods are preempted."""
 
 KNOWN_ACTIONS = (
     "enqueue",
@@ -39,18 +39,18 @@ def parse_actions(text: object) -> tuple[str, ...]:
     return tuple(name.strip() for name in str(text or "").split(",") if name.strip())
 
 
-def order_actions(found: Sequence[str], dropped: Iterable[str] = ()) -> tuple[str, ...]:
-    """The wanted actions in their order, and every other one that is there, but for those to be dropped.
+def order_actions(actions: Sequence[str], dropped: Iterable[str] = ()) -> tuple[str, ...]:
+    """The needed actions in their order, and every other current action that is not dropped.
 
-    Another action stays right behind the wanted one that it followed; one that followed none stays in front.
+    Another action stays directly behind the needed one that it followed; one that followed none stays in front.
     """
-    gone = frozenset(dropped)
+    removed = frozenset(dropped)
     behind: dict[str | None, list[str]] = {}
     last: str | None = None
-    for name in dict.fromkeys(found):
+    for name in dict.fromkeys(actions):
         if name in NEEDED_ACTIONS:
             last = name
-        elif name not in gone:
+        elif name not in removed:
             behind.setdefault(last, []).append(name)
     result = list(behind.get(None, ()))
     for name in NEEDED_ACTIONS:
@@ -60,21 +60,21 @@ def order_actions(found: Sequence[str], dropped: Iterable[str] = ()) -> tuple[st
 
 PRIORITY_PLUGIN, GANG_PLUGIN, USAGE_PLUGIN = "priority", "gang", "usage"
 GANG_SETTINGS: Mapping[Path, bool] = {("enablePreemptable",): False, ("enableJobStarving",): False}
-"""Gang has a veto on who is evicted and on who may ask for it; without it BE pods of any job make room."""
+"""Gang can veto which pods are evicted and for which jobs; without that BE pods of any job can be evicted."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Thresholds of load-aware scheduling, percent. ``keep_off``: nodes above get no pod, not only fewer points."""
+    """Thresholds of load-aware scheduling in percent. ``enable_predicate``: nodes above them get no pod at all."""
 
     cpu: int = 60
     memory: int = 60
-    keep_off: bool = True
+    enable_predicate: bool = True
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """Where the scheduler reads the nodes' load: ``kind`` is prometheus, prometheus_adaptor or elasticsearch."""
+    """The source of the nodes' load: ``kind`` is prometheus, prometheus_adaptor or elasticsearch."""
 
     kind: str = "prometheus"
     address: str = ""
@@ -83,7 +83,7 @@ class Metrics:
 
 @dataclass(frozen=True)
 class DesiredConf:
-    """None leaves a part as it is."""
+    """The desired configuration; None leaves a part as it is."""
 
     dropped_actions: tuple[str, ...] = ()
     usage: Usage | None = None
@@ -92,20 +92,20 @@ class DesiredConf:
 
 @dataclass(frozen=True)
 class ConfPlugin:
-    """A plugin of the configuration, and where it stands."""
+    """A plugin of the configuration, and its position."""
 
     name: str
     tier: int
-    place: int
+    index: int
     settings: Mapping[str, Any]
 
     @property
-    def at(self) -> tuple[str | int, ...]:
-        return ("tiers", self.tier, "plugins", self.place)
+    def path(self) -> tuple[str | int, ...]:
+        return ("tiers", self.tier, "plugins", self.index)
 
 
 def list_plugins(document: Mapping[str, Any]) -> tuple[ConfPlugin, ...]:
-    """All plugins in the order of the tiers; what is written in another shape is left out."""
+    """All plugins in the order of the tiers; items of another form are skipped."""
     return tuple(_iterate_plugins(document))
 
 
@@ -113,57 +113,57 @@ def _iterate_plugins(document: Mapping[str, Any]) -> Iterator[ConfPlugin]:
     tiers = document.get("tiers")
     for number, tier in enumerate(tiers if isinstance(tiers, list) else ()):
         listed = tier.get("plugins") if isinstance(tier, dict) else None
-        for place, each in enumerate(listed if isinstance(listed, list) else ()):
-            if isinstance(each, dict) and isinstance(each.get("name"), str):
-                yield ConfPlugin(each["name"], number, place, each)
+        for index, plugin in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(plugin, dict) and isinstance(plugin.get("name"), str):
+                yield ConfPlugin(plugin["name"], number, index, plugin)
 
 
 def plugins_named(document: Mapping[str, Any], name: str) -> tuple[ConfPlugin, ...]:
     """The plugins of this name."""
-    return tuple(each for each in list_plugins(document) if each.name == name)
+    return tuple(plugin for plugin in list_plugins(document) if plugin.name == name)
 
 
-def edit_conf(text: str, wanted: DesiredConf) -> str:
-    """The configuration with what colocation needs. EditError names the line that cannot be changed safely."""
+def edit_conf(text: str, desired: DesiredConf) -> str:
+    """The configuration with the settings for colocation. EditError names the line that cannot be changed safely."""
     document = read_yaml(text)
     if not list_plugins(document):
-        raise EditError("it has no tier with plugins", None, "Put upstream's default configuration there first")
-    found = parse_actions(document.get("actions"))
-    actions = order_actions(found, wanted.dropped_actions)
-    if actions != found:
+        raise EditError("it has no tier with plugins", None, "Restore upstream's default configuration first")
+    current = parse_actions(document.get("actions"))
+    actions = order_actions(current, desired.dropped_actions)
+    if actions != current:
         text = edit_yaml(text, {("actions",): ", ".join(actions)})
     text = _priority_first(text)
     for gang in plugins_named(read_yaml(text), GANG_PLUGIN):
-        text = set_in_item(text, gang.at, GANG_SETTINGS)
-    text = _with_usage(text, wanted.usage)
-    return _with_metrics(text, wanted.metrics)
+        text = set_in_item(text, gang.path, GANG_SETTINGS)
+    text = _with_usage(text, desired.usage)
+    return _with_metrics(text, desired.metrics)
 
 
 def _priority_first(text: str) -> str:
     """The first plugin that orders two jobs decides (pkg/scheduler/framework/session_plugins.go, JobOrderFn)."""
-    found = plugins_named(read_yaml(text), PRIORITY_PLUGIN)
+    plugins = plugins_named(read_yaml(text), PRIORITY_PLUGIN)
     first: Sequence[str | int] = ("tiers", 0, "plugins", 0)
-    if not found:
+    if not plugins:
         return insert_item(text, tuple(first[:-1]), 0, {"name": PRIORITY_PLUGIN})
-    return text if found[0].at == tuple(first) else move_item(text, found[0].at, tuple(first))
+    return text if plugins[0].path == tuple(first) else move_item(text, plugins[0].path, tuple(first))
 
 
 def _with_usage(text: str, usage: Usage | None) -> str:
     if usage is None:
         return text
     thresholds: dict[str, Any] = {"cpu": usage.cpu, "mem": usage.memory}
-    found = plugins_named(read_yaml(text), USAGE_PLUGIN)
-    for each in found:
+    plugins = plugins_named(read_yaml(text), USAGE_PLUGIN)
+    for plugin in plugins:
         changes: dict[Path, Any] = {("arguments", "thresholds", name): value for name, value in thresholds.items()}
-        if bool(each.settings.get("enablePredicate", True)) is not usage.keep_off:
-            changes["enablePredicate",] = usage.keep_off
-        text = set_in_item(text, each.at, changes)
-    if found:
+        if bool(plugin.settings.get("enablePredicate", True)) is not usage.enable_predicate:
+            changes["enablePredicate",] = usage.enable_predicate
+        text = set_in_item(text, plugin.path, changes)
+    if plugins:
         return text
     item: dict[str, Any] = {"name": USAGE_PLUGIN, "arguments": {"thresholds": thresholds}}
-    if not usage.keep_off:
+    if not usage.enable_predicate:
         item = {"name": USAGE_PLUGIN, "enablePredicate": False, "arguments": {"thresholds": thresholds}}
-    last = max(each.place for each in list_plugins(read_yaml(text)) if each.tier == 0)
+    last = max(plugin.index for plugin in list_plugins(read_yaml(text)) if plugin.tier == 0)
     return insert_item(text, ("tiers", 0, "plugins"), last + 1, item)
 
 
@@ -181,49 +181,50 @@ METRICS_ADAPTOR = Ref("apiregistration.k8s.io/v1", "APIService", "v1beta1.custom
 
 @dataclass(frozen=True)
 class RequiredObject:
-    """An object of the cluster that has to be there."""
+    """An object that must exist in the cluster; ``reason`` says why."""
 
     ref: Ref
-    told: str
+    reason: str
 
 
-def find_metrics(wanted: DesiredConf | None, text: str | None) -> Metrics | None:
-    """Where a scheduler that is to go by load reads it, once its configuration is edited: given now, or there before.
+def find_metrics(desired: DesiredConf | None, text: str | None) -> Metrics | None:
+    """The source of load metrics after the edit of the configuration: from the options, or configured before.
 
-    None where nothing of that is wanted, or where the configuration cannot be read, which the plan refuses.
+    None where load-aware scheduling is not desired, or where the configuration cannot be parsed (the plan refuses it).
     """
-    if wanted is None or text is None or not (wanted.usage or wanted.metrics):
+    if desired is None or text is None or not (desired.usage or desired.metrics):
         return None
     try:
-        return _metrics(read_yaml(edit_conf(text, wanted)))
+        return _metrics(read_yaml(edit_conf(text, desired)))
     except EditError:
         return None
 
 
 def _metrics(document: Mapping[str, Any]) -> Metrics | None:
-    found = document.get("metrics")
-    if not isinstance(found, Mapping):
+    metrics = document.get("metrics")
+    if not isinstance(metrics, Mapping):
         return None
-    return Metrics(str(found.get("type") or ""), str(found.get("address") or ""))
+    return Metrics(str(metrics.get("type") or ""), str(metrics.get("address") or ""))
 
 
 def required_object(metrics: Metrics) -> RequiredObject | None:
     """The Service that an address names, or the API of the adaptor; None for an address outside of the cluster."""
     if metrics.kind == "prometheus_adaptor":
-        return RequiredObject(METRICS_ADAPTOR, "prometheus_adaptor is asked through the custom metrics API")
+        return RequiredObject(METRICS_ADAPTOR, "prometheus_adaptor uses the custom metrics API")
     labels = (urlsplit(metrics.address).hostname or "").split(".")
     if labels[2:3] == ["svc"] and labels[3:] in ([], ["cluster", "local"]):
         return RequiredObject(Ref("v1", "Service", labels[0], labels[1]), f"the metrics' address is {metrics.address}")
     return None
 
 
-def availability_problem(place: RequiredObject, found: Object | None) -> str:
-    """What is wrong with it; '' where nothing is."""
-    if found is None:
-        return f"{place.told}, and the cluster has no {place.ref.place}"
-    conditions = (found.get("status") or {}).get("conditions") or ()
-    states = {each.get("type"): each for each in conditions}
+def availability_problem(required: RequiredObject, live: Object | None) -> str:
+    """Why a required object is not available; '' where it is."""
+    if live is None:
+        return f"{required.reason}, and the cluster has no {required.ref.place}"
+    conditions = (live.get("status") or {}).get("conditions") or ()
+    states = {condition.get("type"): condition for condition in conditions}
     available = states.get("Available", {})
-    if place.ref.kind == "APIService" and available.get("status") != "True":
-        return f"{place.told}, and {place.ref.place} is not available: {available.get('message', 'no reason given')}"
+    if required.ref.kind == "APIService" and available.get("status") != "True":
+        message = available.get("message", "no reason given")
+        return f"{required.reason}, and {required.ref.place} is not available: {message}"
     return ""

@@ -48,4 +48,4 @@ def test_a_kubeconfig_that_is_not_there_is_named(lived: Run) -> None:
 def test_a_file_that_is_no_kubeconfig_is_named(lived: Run, name: str) -> None:
     assert lived.results[name]["failed"]
     assert "/admin.conf is not a kubeconfig: " in lived.results[name]["msg"]
-    assert lived.results[name]["msg"].endswith(" Nothing was changed. Give the path of one.")
+    assert lived.results[name]["msg"].endswith(" Nothing was changed. Give the path of a valid kubeconfig.")

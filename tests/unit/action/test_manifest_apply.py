@@ -120,7 +120,7 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
         "create Queue offline",
         "create ValidatingWebhookConfiguration volcano-admission-service-queues-validate",
     ]
-    assert first["unsupported"] == [f"Pod volcano-test ({apply.folder}/volcano.yaml:226): Helm's hook for test"]
+    assert first["unsupported"] == [f"Pod volcano-test ({apply.folder}/volcano.yaml:226): a Helm hook for test"]
     assert first["preserved_fields"] == first["remaining"] == []
 
     written = len(cluster.writes)
@@ -149,7 +149,7 @@ def test_what_the_schedulers_role_wrote_since_stays(apply: Task_) -> None:
 
     apply.text = TEXT.replace("- name: gang", "- name: conformance")
     told = apply()
-    assert f"what somebody else has changed, too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in told["msg"]
+    assert f"fields that another client changed too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in told["msg"]
     assert conf(apply.cluster) == "edited\n"
     assert apply(adopt=True)["changed"]
     assert "conformance" in conf(apply.cluster)
@@ -178,7 +178,7 @@ def test_an_object_that_the_manifest_drops_is_named_and_goes_with_the_rest(apply
     before = apply.cluster.state()
     apply()
     apply.text = TEXT[: TEXT.index("# Source: volcano/templates/default-queue.yaml")]
-    assert apply()["remaining"] == ["Queue offline: the manifest has it no longer"]
+    assert apply()["remaining"] == ["Queue offline: the manifest does not have it any more"]
     apply.remove(remove_crds=True)
     assert apply.cluster.state() == before
 
@@ -221,13 +221,13 @@ def deployment(**different: Any) -> dict[str, Any]:
 def test_what_others_made_is_refused_or_taken_over_and_stays_when_all_goes(apply: Task_) -> None:
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}, deployment())
     told = apply()
-    assert f"made by others: Deployment {SPACE}/volcano-scheduler" in told["msg"]
+    assert f"not created from it: Deployment {SPACE}/volcano-scheduler" in told["msg"]
     assert apply.cluster.writes == []
     taken = apply(adopt=True)
     assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(taken)
     assert not apply()["changed"]
     away = apply.remove(remove_crds=True)
-    assert away["remaining"] == [f"Deployment {SPACE}/volcano-scheduler: it was there before"]
+    assert away["remaining"] == [f"Deployment {SPACE}/volcano-scheduler: it existed before the installation"]
     assert {"Deployment volcano-scheduler", f"Namespace {SPACE}"} <= apply.cluster.names()
     found = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
     assert found
@@ -262,10 +262,10 @@ def test_a_job_that_failed_is_not_waited_for(apply: Task_) -> None:
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "another digest": ({"sha256": "sha256:" + "0" * 64}, "and 0000000000"),
-    "no digest": ({"sha256": ""}, "nobody said that it is the one that is meant"),
+    "no digest": ({"sha256": ""}, "and no expected sha256 is set"),
     "no file": ({"manifest": "/nowhere.yaml"}, "/nowhere.yaml cannot be read: No such file or directory"),
     "no manifest": ({"manifest": None}, "No manifest is given"),
-    "registry": ({"registry": "https://mirror"}, "registry: 'https://mirror' is no registry"),
+    "registry": ({"registry": "https://mirror"}, "registry: 'https://mirror' is not a registry"),
     "no cluster named": ({"cluster_uid": ""}, "set colocation_cluster_uid: the-cluster"),
     "another cluster": ({"cluster_uid": "x"}, "leads to the cluster the-cluster, and colocation_cluster_uid is x"),
 }
@@ -294,7 +294,7 @@ def test_apis_that_the_server_does_not_have_are_named_with_their_lines(apply: Ta
         "\nkind: Queue\n", "\nkind: Job\n"
     )
     told = apply()["msg"]
-    assert f"does not have {apply.folder}/volcano.yaml:111: Job in batch/v9" in told
+    assert f"does not serve {apply.folder}/volcano.yaml:111: Job in batch/v9" in told
     assert apply.cluster.writes == []
 
 
@@ -346,7 +346,7 @@ def test_a_job_of_others_is_made_anew_when_it_is_taken_over(apply: Task_) -> Non
     job = {"metadata": {"name": "volcano-admission-init", "namespace": SPACE}, "spec": {"backoffLimit": 1}}
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     apply.cluster.add({"apiVersion": "batch/v1", "kind": "Job", **job})
-    assert f"made by others: Job {SPACE}/volcano-admission-init" in apply()["msg"]
+    assert f"not created from it: Job {SPACE}/volcano-admission-init" in apply()["msg"]
     taken = objects(apply(adopt=True))
     assert [each for each in taken if " Job " in each] == [
         f"delete Job {SPACE}/volcano-admission-init",
@@ -362,8 +362,8 @@ def test_an_object_that_lost_our_mark_is_not_taken_away(apply: Task_) -> None:
     apply.cluster.add({**found, "metadata": {"name": "volcano-admission-service", "namespace": SPACE}})
     left = apply.remove(remove_crds=True)["remaining"]
     assert left == [
-        f"Service {SPACE}/volcano-admission-service: it is not ours any more",
-        f"Namespace {SPACE}: it also has Service volcano-admission-service",
+        f"Service {SPACE}/volcano-admission-service: it is not managed any more",
+        f"Namespace {SPACE}: it also contains Service volcano-admission-service",
     ]
 
 
@@ -393,7 +393,7 @@ def test_nothing_goes_while_volcano_has_work(apply: Task_) -> None:
     apply.cluster.add({**work, "metadata": {"name": "train", "namespace": "science"}})
     held = apply.cluster.state()
     told = apply.remove(remove_crds=True)
-    assert "Volcano has work: 1 Jobs and PodGroups, such as PodGroup science/train" in told["msg"]
+    assert "Volcano is in use: 1 Jobs and PodGroups exist, for example PodGroup science/train" in told["msg"]
     assert apply.cluster.state() == held
     assert "failed" not in apply.remove(remove_in_use=True)
 
@@ -402,7 +402,7 @@ def test_a_namespace_with_somebody_elses_things_stays(apply: Task_) -> None:
     apply()
     apply.cluster.add({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "mine", "namespace": SPACE}})
     away = apply.remove(remove_crds=True)
-    assert away["remaining"] == [f"Namespace {SPACE}: it also has ConfigMap mine"]
+    assert away["remaining"] == [f"Namespace {SPACE}: it also contains ConfigMap mine"]
     assert {"ConfigMap mine", f"Secret {SECRET}"} <= apply.cluster.names()
     assert "Deployment volcano-scheduler" not in apply.cluster.names()
     assert not apply.remove(remove_crds=True)["changed"]
@@ -411,7 +411,7 @@ def test_a_namespace_with_somebody_elses_things_stays(apply: Task_) -> None:
 def test_prometheus_gets_the_namespace_that_its_manifest_does_not_name(apply: Task_) -> None:
     before = apply.cluster.state()
     apply.text = (FIXTURES / "prometheus.yaml.txt").read_text(encoding="utf-8")
-    assert "volcano.yaml:23: Deployment prometheus-deployment names no namespace" in apply()["msg"]
+    assert "volcano.yaml:23: Deployment prometheus-deployment has no namespace" in apply()["msg"]
     result = apply(name="prometheus", namespace="monitoring")
     assert objects(result) == [
         "create Namespace monitoring",

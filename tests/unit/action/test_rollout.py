@@ -118,7 +118,7 @@ def test_a_node_that_cannot_be_drained_is_named_and_nothing_is_done(tmp_path: Pa
     status, output = run(tmp_path, server, change)
     assert status == 0, output
     assert server.log == []
-    assert "n1: left out, it cannot be drained: default/a: no controller would bring it back" in output
+    assert "n1: skipped, it cannot be drained: default/a: no controller would re-create it" in output
     assert "n1 is not drained, and its cordon as it was" in output
 
 
@@ -194,8 +194,8 @@ def test_one_that_fails_stops_the_batches_after_its_own_and_one_table_tells_of_a
     hosts = three(n1=FAILED, n2={"failed": True, "msg": "No."})
     status, output = rolled(tmp_path, hosts=hosts, colocation_rollout_batches=[2, 1])
     assert status == 2, output
-    assert output.count("3 nodes in the rollout: 1 failed, 1 put back, 1 not touched") == 1, output
-    assert "n1  put back  It was put back." in output
+    assert output.count("3 nodes in the rollout: 1 failed, 1 rolled back, 1 not touched") == 1, output
+    assert "n1  rolled back  It was put back." in output
 
 
 def test_below_the_threshold_the_rollout_goes_on_and_its_summary_tells_who_failed(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_below_the_threshold_the_rollout_goes_on_and_its_summary_tells_who_faile
         tmp_path, hosts=three(n1=FAILED), colocation_rollout_batches=[2, 1], colocation_max_fail_percentage=50
     )
     assert status == 2, output
-    assert output.rpartition("3 nodes in the rollout: ")[2].startswith("1 put back, 2 changed"), output
+    assert output.rpartition("3 nodes in the rollout: ")[2].startswith("1 rolled back, 2 changed"), output
 
 
 def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: Path) -> None:
@@ -220,9 +220,9 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
         tmp_path, ApiServer(), reach, hosts=hosts, colocation_drain=False, colocation_rollout_batches=[2, 1]
     )
     assert status == 2, output
-    assert "n2  lost contact  what was begun there ends by itself; run again" in output
+    assert "n2  lost contact  its change ends by itself; run again" in output
     assert "1 not touched" in output
-    assert "n2 could not be reached for its change, or was lost in the middle of it" in output
+    assert "n2 could not be reached for its change, or contact was lost during it" in output
 
 
 @pytest.mark.parametrize(

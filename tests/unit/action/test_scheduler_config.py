@@ -176,13 +176,13 @@ def test_a_password_in_the_configuration_is_not_shown(kubeconfig: str) -> None:
 def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
     (found,) = run(server(), {"kubeconfig": kubeconfig, "cluster_uid": UID})["findings"]
     assert (found["code"], found["severity"]) == ("scheduler-enqueue-blocks-preempt", "warning")
-    assert found["remedy"].startswith("Take enqueue out")
+    assert found["remedy"].startswith("Remove enqueue")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no cluster named": ({**WANTED, "cluster_uid": ""}, f"set colocation_cluster_uid: {UID}"),
     "another cluster": ({**WANTED, "cluster_uid": "x"}, f"leads to the cluster {UID}, and colocation_cluster_uid is x"),
-    "threshold": ({**WANTED, "usage": {"cpu": 101}}, "usage.cpu: 101 is no percentage from 0 to 100"),
+    "threshold": ({**WANTED, "usage": {"cpu": 101}}, "usage.cpu: 101 is not a percentage from 0 to 100"),
     "watermarks": ({**WANTED, "watermarks": {"cpu_low": 90}}, "watermarks.cpu_low: 90 is not below cpu_high, 80"),
     "address": ({**WANTED, "metrics": {}}, "metrics.address: it is empty; prometheus needs one"),
     "service": (
@@ -190,9 +190,9 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "the metrics' address is http://p.m.svc:9090, and the cluster has no Service m/p",
     ),
     "class": ({**WANTED, "priority_classes": [{"name": "system-x", "value": 1}]}, "admission.levels[0].priority_class"),
-    "queue": ({**WANTED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is no queue"),
-    "an old Volcano": (WANTED, "The scheduler is of Volcano 1.10"),
-    "namespace": ({**WANTED, "namespace": "elsewhere"}, "it lacks: Deployment elsewhere/volcano-scheduler"),
+    "queue": ({**WANTED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is not a queue"),
+    "an old Volcano": (WANTED, "The scheduler's release is 1.10"),
+    "namespace": ({**WANTED, "namespace": "elsewhere"}, "missing: Deployment elsewhere/volcano-scheduler"),
 }
 
 

@@ -221,8 +221,8 @@ def test_a_failed_step_reports_the_steps_before_it() -> None:
         agent.apply(STEPS)
     assert str(refused.value) == (
         "The user of /k.conf may not patch configmaps c in volcano-system, or an admission controller refuses it: no."
-        " 2 of 6 steps were done before it, and a further run goes on."
-        " Grant the verb, or look at what refuses it; docs/page.md lists all verbs."
+        " 2 of 6 steps were done before it, and another run continues."
+        " Grant the verb, or check which admission controller refuses it; docs/page.md lists all verbs."
     )
     agent, _server = cluster(refuses={f"create namespaces {SPACE}": 403})
     with pytest.raises(ClusterError, match=r"may not create namespaces volcano-system, or .*\. Nothing was changed\. "):

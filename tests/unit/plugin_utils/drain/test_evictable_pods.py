@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of each pod of a node that is drained."""
+"""The action of a drain for each pod of a node."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_ser
 FILES = [{"name": "data", "emptyDir": {}}]
 
 
-def judged(found: dict[str, Any], *budgets: dict[str, Any], rules: EvictionRules | None = None) -> Any:
-    (one,) = classify_pods([found], parse_budgets(budgets, "v1"), rules or EvictionRules())
-    return one
+def classified(manifest: dict[str, Any], *budgets: dict[str, Any], rules: EvictionRules | None = None) -> Any:
+    (classified_pod,) = classify_pods([manifest], parse_budgets(budgets, "v1"), rules or EvictionRules())
+    return classified_pod
 
 
-def test_a_pod_that_a_controller_brings_back_is_evicted() -> None:
-    found = judged(pod("a"))
-    assert (found.action, found.why, str(found)) == (
+def test_a_pod_that_a_controller_re_creates_is_evicted() -> None:
+    evicted = classified(pod("a"))
+    assert (evicted.action, evicted.why, str(evicted)) == (
         DrainAction.EVICT,
-        "the ReplicaSet web brings it back",
+        "the ReplicaSet web re-creates it",
         "default/a",
     )
 
 
 @pytest.mark.parametrize(
-    ("found", "why"),
+    ("manifest", "why"),
     [
         (pod("a", "DaemonSet"), "the DaemonSet web runs it on every node"),
         (pod("a", "", metadata={"annotations": {"kubernetes.io/config.mirror": "x"}}), "kubelet runs it from a file"),
@@ -44,45 +44,45 @@ def test_a_pod_that_a_controller_brings_back_is_evicted() -> None:
     ],
     ids=["daemon", "mirror", "succeeded", "failed"],
 )
-def test_a_pod_that_stays(found: dict[str, Any], why: str) -> None:
-    one = judged(found, budget(allowed=0))
-    assert (one.action, one.why, one.blocking_pdb) == (DrainAction.IGNORE, why, "")
+def test_a_pod_that_stays(manifest: dict[str, Any], why: str) -> None:
+    stays = classified(manifest, budget(allowed=0))
+    assert (stays.action, stays.why, stays.blocking_pdb) == (DrainAction.IGNORE, why, "")
 
 
 def test_a_pod_that_is_being_deleted_is_waited_for() -> None:
-    assert judged(pod("a", "", metadata={"deletionTimestamp": "now"})).action is DrainAction.WAIT
+    assert classified(pod("a", "", metadata={"deletionTimestamp": "now"})).action is DrainAction.WAIT
 
 
-def test_a_pod_of_nobody_is_not_evicted_unless_that_is_said() -> None:
-    refused = judged(pod("a", ""))
+def test_a_pod_without_a_controller_is_not_evicted_unless_that_is_allowed() -> None:
+    refused = classified(pod("a", ""))
     assert refused.action is DrainAction.REFUSE
     assert "colocation_drain_bare_pods" in refused.why
-    assert judged(pod("a", ""), rules=EvictionRules(bare_pods=True)).action is DrainAction.EVICT
+    assert classified(pod("a", ""), rules=EvictionRules(bare_pods=True)).action is DrainAction.EVICT
 
 
-def test_a_pod_with_files_of_its_own_is_not_evicted_unless_that_is_said() -> None:
-    refused = judged(pod("a", volumes=FILES))
+def test_a_pod_with_an_empty_dir_is_not_evicted_unless_that_is_allowed() -> None:
+    refused = classified(pod("a", volumes=FILES))
     assert refused.action is DrainAction.REFUSE
     assert "colocation_drain_empty_dir" in refused.why
-    assert judged(pod("a", volumes=FILES), rules=EvictionRules(empty_dir=True)).action is DrainAction.EVICT
-    assert judged(pod("a", volumes=[{"name": "c", "configMap": {"name": "c"}}])).action is DrainAction.EVICT
+    assert classified(pod("a", volumes=FILES), rules=EvictionRules(empty_dir=True)).action is DrainAction.EVICT
+    assert classified(pod("a", volumes=[{"name": "c", "configMap": {"name": "c"}}])).action is DrainAction.EVICT
 
 
-def test_who_merely_owns_a_pod_does_not_bring_it_back() -> None:
-    found = pod("a", "")
-    found["metadata"]["ownerReferences"] = [{"kind": "Thing", "name": "t"}]
-    assert judged(found).action is DrainAction.REFUSE
+def test_an_owner_that_is_not_the_controller_does_not_re_create_a_pod() -> None:
+    manifest = pod("a", "")
+    manifest["metadata"]["ownerReferences"] = [{"kind": "Thing", "name": "t"}]
+    assert classified(manifest).action is DrainAction.REFUSE
 
 
 def test_a_budget_that_allows_nothing_now_is_named() -> None:
-    assert judged(pod("a"), budget(allowed=0)).blocking_pdb == "web"
-    assert judged(pod("a"), budget(allowed=1)).blocking_pdb == ""
+    assert classified(pod("a"), budget(allowed=0)).blocking_pdb == "web"
+    assert classified(pod("a"), budget(allowed=1)).blocking_pdb == ""
 
 
 def test_no_server_evicts_a_pod_under_two_budgets() -> None:
-    found = judged(pod("a"), budget("one"), budget("two"))
-    assert found.action is DrainAction.REFUSE
-    assert "(one, two)" in found.why
+    refused = classified(pod("a"), budget("one"), budget("two"))
+    assert refused.action is DrainAction.REFUSE
+    assert "(one, two)" in refused.why
 
 
 @pytest.mark.parametrize(
@@ -98,13 +98,13 @@ def test_no_server_evicts_a_pod_under_two_budgets() -> None:
         ({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}, False),
     ],
 )
-def test_which_pods_a_budget_is_for(selector: dict[str, Any], selects: bool) -> None:
-    found = parse_budgets([budget(**selector)], "v1")
-    assert bool(budgets_of_pod(found, "default", {"app": "web"})) is selects
-    assert not budgets_of_pod(found, "other", {"app": "web"})
+def test_which_pods_a_budget_selects(selector: dict[str, Any], selects: bool) -> None:
+    budgets = parse_budgets([budget(**selector)], "v1")
+    assert bool(budgets_of_pod(budgets, "default", {"app": "web"})) is selects
+    assert not budgets_of_pod(budgets, "other", {"app": "web"})
 
 
-def test_an_empty_selector_is_for_all_pods_since_policy_v1() -> None:
+def test_an_empty_selector_selects_all_pods_in_policy_v1() -> None:
     everyone = {"metadata": {"name": "b", "namespace": "default"}, "spec": {"selector": {}}}
     assert budgets_of_pod(parse_budgets([everyone], "v1"), "default", {})
     assert not budgets_of_pod(parse_budgets([everyone], "v1beta1"), "default", {})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Requests by the library to a small server; what a real API server answers is tried in tests/api."""
+"""Requests of the library to a small server; tests/api has tests with a real API server."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ KINDS: Kinds = {
     **REVIEWS,
 }
 MAPS = "/api/v1/namespaces/default/configmaps"
-FOUND = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
-MAP = Ref.of(FOUND)
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}}
+MAP = Ref.of(CONFIG_MAP)
 
 
 class Server:
-    """``objects`` by path; ``log`` of what was asked, ``sent`` the last body with its type.
+    """``objects`` by path; ``log`` of the requests, ``sent`` the last body with its type.
 
-    ``says``: by the begin of a request the statuses of its next answers, 0 for none at all.
+    ``says``: statuses of the next responses by the beginning of their request, 0 for no response.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Server:
         self.retry_after: str | None = "0"
         self.kinds = dict(KINDS)
 
-    def answer(self, method: str, place: str, kind: str, body: Any) -> tuple[int, Any]:
+    def respond(self, method: str, place: str, kind: str, body: Any) -> tuple[int, Any]:
         path = place.partition("?")[0]
         self.log.append(f"{method} {place}")
         self.sent = (kind, body) if body else self.sent
@@ -68,20 +68,20 @@ class Server:
             return 200, discovered
         if method == "POST":
             return 201, body
-        found = self.objects.get(path.removesuffix("/status"))
-        if method == "GET" and found is None and path.rpartition("/")[2] in ("configmaps", "nodes", "daemonsets"):
-            return 200, {"items": [each for at, each in self.objects.items() if at.startswith(path)]}
-        if found is None:
+        live = self.objects.get(path.removesuffix("/status"))
+        if method == "GET" and live is None and path.rpartition("/")[2] in ("configmaps", "nodes", "daemonsets"):
+            return 200, {"items": [manifest for address, manifest in self.objects.items() if address.startswith(path)]}
+        if live is None:
             return 404, {"message": f"{path} not found"}
         if method == "DELETE" and "dryRun" not in body:
             del self.objects[path]
-        return 200, body if method == "PATCH" else found
+        return 200, body if method == "PATCH" else live
 
     @property
     def asked(self) -> list[str]:
-        """Without discovery."""
-        paths = ("/version", "/apis", "/api/v1", *(f"/apis/{each}" for each in self.kinds))
-        return [each for each in self.log if each.partition(" ")[2] not in paths]
+        """The requests without those of discovery."""
+        paths = ("/version", "/apis", "/api/v1", *(f"/apis/{version}" for version in self.kinds))
+        return [request for request in self.log if request.partition(" ")[2] not in paths]
 
 
 @pytest.fixture(name="server")
@@ -96,7 +96,7 @@ def _address(server: Server) -> Iterator[str]:
             text = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             server.token = self.headers.get("Authorization") or ""
             kind = self.headers.get("Content-Type") or ""
-            status, found = server.answer(self.command, self.path, kind, json.loads(text or b"null"))
+            status, response = server.respond(self.command, self.path, kind, json.loads(text or b"null"))
             if not status:
                 self.close_connection = True
                 return
@@ -105,7 +105,7 @@ def _address(server: Server) -> Iterator[str]:
             if status == TOO_MANY and server.retry_after is not None:
                 self.send_header("Retry-After", server.retry_after)
             self.end_headers()
-            self.wfile.write(found.encode() if isinstance(found, str) else json.dumps(found).encode())
+            self.wfile.write(response.encode() if isinstance(response, str) else json.dumps(response).encode())
 
         do_GET = do_POST = do_PATCH = do_DELETE = _do
 
@@ -137,9 +137,9 @@ def _client(connect: Connect) -> Client:
 
 
 def test_an_object_is_found_where_the_server_has_its_kind(server: Server, client: Client) -> None:
-    server.objects[f"{MAPS}/c"] = FOUND
+    server.objects[f"{MAPS}/c"] = CONFIG_MAP
     for _time in range(2):
-        assert client.find(MAP) == FOUND
+        assert client.find(MAP) == CONFIG_MAP
     assert server.log == ["GET /api/v1", f"GET {MAPS}/c", f"GET {MAPS}/c"]
     assert server.token == "Bearer t"
 
@@ -149,16 +149,16 @@ def test_no_other_group_is_asked_for_a_kind(server: Server, client: Client) -> N
     assert server.log == ["GET /apis/apps/v1", "GET /apis/apps/v1/namespaces/a/daemonsets"]
 
 
-def test_what_is_discovered_is_kept_in_no_file(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Any user could write it for another one, and the library trusts it."""
-    folder = tmp_path / "tmp"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+def test_discovery_is_not_stored_in_a_file(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user could write that file, and the library trusts it."""
+    directory = tmp_path / "tmp"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
     assert client.find(MAP) is None
-    assert not list(folder.iterdir())
+    assert not list(directory.iterdir())
 
 
-def test_what_does_not_exist_is_no_failure(client: Client) -> None:
+def test_missing_objects_and_kinds_are_not_errors(client: Client) -> None:
     assert client.find(Ref("v1", "Node", "n")) is None
     for version, kind in (("batch/v9", "Job"), ("v1", "Secret"), ("no.group/v1", "Job")):
         assert client.list_objects(version, kind) is None
@@ -175,18 +175,18 @@ def test_a_kind_that_is_created_later_is_found(server: Server, client: Client) -
 
 
 def test_a_version_is_found_that_the_list_of_groups_lacks(server: Server, client: Client) -> None:
-    """So it is while API servers of one cluster differ: one that lacks it takes it from the list of all."""
-    answer = server.answer
+    """While API servers of one cluster differ, the list of groups may come from one that lacks it."""
+    respond = server.respond
 
     def without(method: str, place: str, kind: str, body: Any) -> tuple[int, Any]:
-        return (200, {"kind": "APIGroupList", "groups": []}) if place == "/apis" else answer(method, place, kind, body)
+        return (200, {"kind": "APIGroupList", "groups": []}) if place == "/apis" else respond(method, place, kind, body)
 
-    server.answer = without  # type: ignore[method-assign]
+    server.respond = without  # type: ignore[method-assign]
     assert client.serves("apps/v1", "DaemonSet")
 
 
 def test_a_group_that_does_not_answer_is_not_taken_for_one_that_does_not_exist(server: Server, client: Client) -> None:
-    """What exists and cannot be seen would be forgotten."""
+    """Otherwise existing objects would be treated as missing."""
     server.says["GET /apis/apps/v1"] = [503] * 9
     with pytest.raises(ApiError, match=r"Could not get daemonsets\.apps d in a .*: 503, no GET") as failed:
         client.find(Ref("apps/v1", "DaemonSet", "d", "a"))
@@ -214,18 +214,18 @@ def test_members_of_a_list_have_their_kind(server: Server, client: Client) -> No
 
 
 def test_what_is_created_goes_to_its_namespace(server: Server, client: Client) -> None:
-    assert client.create(FOUND) == FOUND
+    assert client.create(CONFIG_MAP) == CONFIG_MAP
     assert server.asked == [f"POST {MAPS}"]
-    assert server.sent == ("application/json", FOUND)
-    client.create({**FOUND, "metadata": {"name": "c"}})
+    assert server.sent == ("application/json", CONFIG_MAP)
+    client.create({**CONFIG_MAP, "metadata": {"name": "c"}})
     assert server.log[-1] == f"POST {MAPS}", "as kubectl does it"
 
 
 def test_what_exists_is_patched(server: Server, client: Client) -> None:
-    live = {**FOUND, "metadata": {**FOUND["metadata"], "resourceVersion": "9"}}  # type: ignore[dict-item]
+    live = {**CONFIG_MAP, "metadata": {**CONFIG_MAP["metadata"], "resourceVersion": "9"}}  # type: ignore[dict-item]
     server.objects[f"{MAPS}/c"] = live
-    client.patch(FOUND)
-    assert (server.log[-1], server.sent) == (f"PATCH {MAPS}/c", ("application/merge-patch+json", FOUND))
+    client.patch(CONFIG_MAP)
+    assert (server.log[-1], server.sent) == (f"PATCH {MAPS}/c", ("application/merge-patch+json", CONFIG_MAP))
 
 
 def test_a_patch_may_be_of_a_subresource(server: Server, client: Client) -> None:
@@ -243,8 +243,8 @@ def test_an_eviction_is_of_one_pod_and_of_the_version_that_the_server_has(server
 
 
 WRITES: dict[str, Callable[[Client], Any]] = {
-    "POST": lambda client: client.create(FOUND),
-    "PATCH": lambda client: client.patch(FOUND),
+    "POST": lambda client: client.create(CONFIG_MAP),
+    "PATCH": lambda client: client.patch(CONFIG_MAP),
     "DELETE": lambda client: client.delete(MAP),
     "evict": lambda client: client.evict(Ref("v1", "Pod", "p", "a"), "5d0e"),
 }
@@ -252,10 +252,10 @@ WRITES: dict[str, Callable[[Client], Any]] = {
 
 @pytest.mark.parametrize("method", WRITES)
 def test_a_dry_run_says_so_in_every_request_that_writes(server: Server, connect: Connect, method: str) -> None:
-    server.objects[f"{MAPS}/c"] = {**FOUND, "metadata": {"resourceVersion": "1"}}
+    server.objects[f"{MAPS}/c"] = {**CONFIG_MAP, "metadata": {"resourceVersion": "1"}}
     WRITES[method](connect(dry_run=True))
     if method == "DELETE":
-        assert server.sent[1]["dryRun"] == ["All"], "where a server looks for it if there is a body"
+        assert server.sent[1]["dryRun"] == ["All"], "a server reads it only from the body, if there is one"
     elif method == "evict":
         assert server.sent[1]["deleteOptions"]["dryRun"] == ["All"]
     else:
@@ -263,15 +263,15 @@ def test_a_dry_run_says_so_in_every_request_that_writes(server: Server, connect:
     assert server.objects
 
 
-def test_whether_something_is_allowed_is_asked_in_a_dry_run_as_well(server: Server, connect: Connect) -> None:
+def test_permissions_are_reviewed_in_a_dry_run_too(server: Server, connect: Connect) -> None:
     assert not connect(dry_run=True).review({"verb": "get", "resource": "nodes"})
     assert server.log[-1] == "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     assert server.sent[1]["spec"] == {"resourceAttributes": {"verb": "get", "resource": "nodes"}}
 
 
-def test_what_is_deleted_may_be_gone_already(server: Server, client: Client) -> None:
+def test_a_missing_object_can_be_deleted(server: Server, client: Client) -> None:
     client.delete(MAP, propagation="Foreground")
-    server.objects[f"{MAPS}/c"] = FOUND
+    server.objects[f"{MAPS}/c"] = CONFIG_MAP
     client.delete(MAP, propagation="Foreground")
     assert server.sent[1]["propagationPolicy"] == "Foreground"
     assert not server.objects
@@ -279,7 +279,7 @@ def test_what_is_deleted_may_be_gone_already(server: Server, client: Client) -> 
 
 def test_a_kind_that_the_server_does_not_have_is_not_written(client: Client) -> None:
     with pytest.raises(ApiError, match="the API server has no Thing in v1") as failed:
-        client.create({**FOUND, "kind": "Thing"})
+        client.create({**CONFIG_MAP, "kind": "Thing"})
     assert failed.value.status == NOT_FOUND
 
 
@@ -288,26 +288,24 @@ def test_a_kind_that_the_server_does_not_have_is_not_written(client: Client) -> 
 
 @pytest.mark.parametrize("status", [401, 403, 409, 422, 500])
 @pytest.mark.parametrize("method", WRITES)
-def test_what_the_server_refuses_has_its_status_and_its_words(
-    server: Server, client: Client, method: str, status: int
-) -> None:
-    server.objects[f"{MAPS}/c"] = {**FOUND, "metadata": {"resourceVersion": "1"}}
+def test_a_refusal_has_the_servers_status_and_reason(server: Server, client: Client, method: str, status: int) -> None:
+    server.objects[f"{MAPS}/c"] = {**CONFIG_MAP, "metadata": {"resourceVersion": "1"}}
     server.says[{"evict": "POST"}.get(method, method)] = [status]
     with pytest.raises(ApiError) as failed:
         WRITES[method](client)
     assert (failed.value.status, failed.value.reason[:2]) == (status, "no")
 
 
-def test_what_is_read_is_read_again_when_the_server_asks_for_it(server: Server, client: Client) -> None:
-    server.objects[f"{MAPS}/c"] = FOUND
+def test_reads_are_repeated_when_the_server_asks_for_it(server: Server, client: Client) -> None:
+    server.objects[f"{MAPS}/c"] = CONFIG_MAP
     server.says[f"GET {MAPS}"] = [TOO_MANY, TOO_MANY]
-    assert client.find(MAP) == FOUND
+    assert client.find(MAP) == CONFIG_MAP
     assert server.asked == [f"GET {MAPS}/c"] * 3
 
 
 @pytest.mark.parametrize("method", ["POST", "PATCH", "DELETE", "evict"])
-def test_what_writes_is_not_repeated(server: Server, client: Client, method: str) -> None:
-    """An eviction that a PodDisruptionBudget forbids is answered so. The library would repeat some methods itself."""
+def test_writes_are_not_repeated(server: Server, client: Client, method: str) -> None:
+    """An eviction that a PodDisruptionBudget forbids has this status. The library itself would repeat some methods."""
     server.says["POST"] = server.says["PATCH"] = server.says["DELETE"] = [TOO_MANY, TOO_MANY]
     with pytest.raises(ApiError) as failed:
         WRITES[method](client)
@@ -315,7 +313,7 @@ def test_what_writes_is_not_repeated(server: Server, client: Client, method: str
 
 
 @pytest.mark.parametrize("retry_after", ["3600", "Wed, 21 Oct 2015 07:28:00 GMT", None])
-def test_a_server_that_wants_to_be_left_alone_for_longer_is_left_alone(
+def test_a_longer_retry_after_is_not_waited_for(
     server: Server, client: Client, retry_after: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.serves("v1", "ConfigMap")
@@ -327,7 +325,7 @@ def test_a_server_that_wants_to_be_left_alone_for_longer_is_left_alone(
 
 
 @pytest.mark.parametrize("begin", ["GET /api/v1", f"GET {MAPS}"])
-def test_a_connection_that_ends_is_told(server: Server, client: Client, begin: str) -> None:
+def test_a_closed_connection_is_reported(server: Server, client: Client, begin: str) -> None:
     server.says[begin] = [NO_ANSWER]
     with pytest.raises(ApiError, match="does not answer: ") as failed:
         client.find(MAP)
@@ -335,19 +333,19 @@ def test_a_connection_that_ends_is_told(server: Server, client: Client, begin: s
 
 
 @pytest.mark.parametrize("begin", ["GET /api/v1", f"GET {MAPS}"])
-def test_no_request_waits_without_end(
+def test_every_request_has_a_timeout(
     server: Server, client: Client, begin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of discovery have no limit by themselves."""
+    """The library sets no timeout for requests of discovery."""
     monkeypatch.setattr(module, "TIMEOUT", 0.2)
-    answer, end = server.answer, threading.Event()
+    respond, end = server.respond, threading.Event()
 
     def wait(method: str, place: str, kind: str, body: Any) -> tuple[int, Any]:
         if f"{method} {place}".startswith(begin):
             end.wait(20)
-        return answer(method, place, kind, body)
+        return respond(method, place, kind, body)
 
-    server.answer = wait  # type: ignore[method-assign]
+    server.respond = wait  # type: ignore[method-assign]
     began = time.monotonic()
     with pytest.raises(ApiError, match=r"does not answer: .*timed? ?out"):
         client.find(MAP)
@@ -355,21 +353,21 @@ def test_no_request_waits_without_end(
     assert time.monotonic() - began < 10
 
 
-@pytest.mark.parametrize("answer", ["<html>", "[]", "7", "{}", '{"kind": "Status"}'])
-def test_a_server_of_something_else_is_told(server: Server, client: Client, answer: str) -> None:
-    server.answer = lambda *_request: (200, answer)  # type: ignore[method-assign]
+@pytest.mark.parametrize("response", ["<html>", "[]", "7", "{}", '{"kind": "Status"}'])
+def test_a_server_that_is_not_an_api_server_is_reported(server: Server, client: Client, response: str) -> None:
+    server.respond = lambda *_request: (200, response)  # type: ignore[method-assign]
     with pytest.raises(ApiError, match="does not answer as an API server"):
         client.find(MAP)
 
 
-def test_an_error_that_is_no_json_is_told_as_it_is(server: Server, client: Client) -> None:
-    server.answer = lambda *_request: (502, "Bad Gateway\n<html>")  # type: ignore[method-assign]
+def test_an_error_that_is_not_json_is_reported_unchanged(server: Server, client: Client) -> None:
+    server.respond = lambda *_request: (502, "Bad Gateway\n<html>")  # type: ignore[method-assign]
     with pytest.raises(ApiError, match=r": 502, Bad Gateway\. ") as failed:
         client.find(MAP)
     assert failed.value.status == 502
 
 
-def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_an_unreachable_server_is_named(tmp_path: Path) -> None:
     path = kubeconfig(tmp_path, "http://127.0.0.1:9")
     with pytest.raises(ClusterError, match=f"the API server of {path} does not answer"):
         Client(ErrorContext(str(path), "")).find(MAP)
@@ -383,7 +381,7 @@ def test_a_file_that_is_not_a_kubeconfig(tmp_path: Path, text: str) -> None:
         Client(ErrorContext(str(path), "")).find(MAP)
 
 
-def test_without_the_library_the_command_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_error_has_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kubernetes", None)
     with pytest.raises(ClusterError, match="The Python library kubernetes is needed"):
         Client(ErrorContext("x", "")).find(MAP)

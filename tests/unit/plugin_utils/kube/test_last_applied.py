@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Notes in objects and records in ConfigMaps, in the forms that clusters already hold."""
+"""Annotations of objects and records in ConfigMaps, in the formats that are stored in clusters."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_se
 
 ENTRY, NOTE = "entry.json", "example.com/applied"
 STORED = '{\n "schema": 1,\n "b": [\n  1\n ],\n "a": "x"\n}'
-FOUND: dict[str, Any] = {"kind": "Role", "metadata": {"name": "r", "annotations": {"theirs": "1"}}, "rules": []}
+ROLE: dict[str, Any] = {"kind": "Role", "metadata": {"name": "r", "annotations": {"foreign": "1"}}, "rules": []}
 
 
 def config_map(text: str) -> ConfigMap:
     return ConfigMap("record", {ENTRY: text}, "1", "space")
 
 
-def test_a_record_has_its_form() -> None:
+def test_a_record_has_its_stored_format() -> None:
     assert record_data(ENTRY, {"b": [1], "a": "x"}) == {ENTRY: STORED}
     assert parse_record(config_map(STORED), ENTRY, dict) == {"schema": 1, "b": [1], "a": "x"}
     assert parse_record(None, ENTRY, dict) is None
@@ -39,11 +39,11 @@ def test_a_record_has_its_form() -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 2}', '{"schema": 1}'])
 def test_a_record_of_something_else_is_refused(text: str) -> None:
-    with pytest.raises(ClusterError, match=r"^ConfigMap space/record is not what this version of the collection keeps"):
+    with pytest.raises(ClusterError, match=r"^ConfigMap space/record does not have the format of this version"):
         parse_record(config_map(text), ENTRY, lambda document: document["a"])
 
 
-def test_a_record_that_another_run_has_written_is_not_overwritten() -> None:
+def test_a_record_of_another_run_is_not_overwritten() -> None:
     client, ref = Server().client(), Ref("v1", "ConfigMap", "record", "space")
 
     def write(text: str, version: str | None) -> str:
@@ -58,25 +58,25 @@ def test_a_record_that_another_run_has_written_is_not_overwritten() -> None:
         write("3", first)
 
 
-def test_a_note_has_its_form() -> None:
-    noted = with_last_applied(FOUND, NOTE)
-    text = '{"kind":"Role","metadata":{"annotations":{"theirs":"1"},"name":"r"},"rules":[]}'
-    assert noted["metadata"]["annotations"] == {"theirs": "1", NOTE: text}
-    assert read_last_applied(noted, NOTE) == FOUND
+def test_an_annotation_has_its_stored_format() -> None:
+    annotated = with_last_applied(ROLE, NOTE)
+    text = '{"kind":"Role","metadata":{"annotations":{"foreign":"1"},"name":"r"},"rules":[]}'
+    assert annotated["metadata"]["annotations"] == {"foreign": "1", NOTE: text}
+    assert read_last_applied(annotated, NOTE) == ROLE
 
 
 @pytest.mark.parametrize("note", ["", "%", "7", "{}", '{"metadata": 1}'])
-def test_a_note_of_something_else_takes_nothing_back(note: str) -> None:
+def test_an_unknown_annotation_reverts_nothing(note: str) -> None:
     assert read_last_applied({"metadata": {"annotations": {NOTE: note}}}, NOTE) == {}
     assert read_last_applied({"metadata": {}}, NOTE) == {}
 
 
-def test_a_packed_note_has_its_form() -> None:
+def test_a_packed_annotation_has_its_stored_format() -> None:
     assert pack({"b": 1, "a": {}}) == "eNqrVkpUsqqu1VFKUrIyrAUAHwIEDQ=="
     assert unpack(pack({"b": 1, "a": {}})) == {"b": 1, "a": {}}
 
 
 @pytest.mark.parametrize("note", ["", "%", "AAAA", "eJyLBQAANwA1"])
-def test_a_packed_note_of_something_else_is_refused(note: str) -> None:
+def test_an_invalid_packed_annotation_is_refused(note: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         unpack(note)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a change sends, shows and takes, and how changes are applied one after the other."""
+"""Requests, diffs and permissions of changes, and applying changes one after the other."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait impor
 from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
 
 MAP = Ref("v1", "ConfigMap", "c", "a")
-FOUND: dict[str, Any] = {**MAP.header(resourceVersion="1"), "data": {"x": "old", "theirs": "y"}}
+CONFIG_MAP: dict[str, Any] = {**MAP.header(resourceVersion="1"), "data": {"x": "old", "foreign": "y"}}
 CHANGES = (
     creation_of({**Ref("v1", "Namespace", "a").header(), "spec": {}}),
-    text_change(ConfigMap("c", FOUND["data"], "1", "a"), "x", "new"),
+    text_change(ConfigMap("c", CONFIG_MAP["data"], "1", "a"), "x", "new"),
     deletion_of(MAP, {"data": {}}),
 )
 
 
 def server(**different: Any) -> Server:
-    found = Server(**different)
-    found.add(FOUND)
-    return found
+    api_server = Server(**different)
+    api_server.add(CONFIG_MAP)
+    return api_server
 
 
 def test_changes_are_applied_in_their_order() -> None:
-    found = server()
-    apply_changes(found.client(), CHANGES)
+    api_server = server()
+    apply_changes(api_server.client(), CHANGES)
     assert (
-        found.writes
+        api_server.writes
         == [str(change) for change in CHANGES]
         == [
             "create Namespace a",
@@ -55,41 +55,41 @@ def test_changes_are_applied_in_their_order() -> None:
 
 
 def test_the_error_says_how_many_were_applied_before() -> None:
-    found = server(refuses={"patch configmaps c in a": 403})
-    with pytest.raises(ApiError, match=r": no\. 1 of 3 steps were done before it, and a further run goes on\. Grant"):
-        apply_changes(found.client(), CHANGES)
+    api_server = server(refuses={"patch configmaps c in a": 403})
+    with pytest.raises(ApiError, match=r": no\. 1 of 3 steps were done before it, and another run continues\. Grant"):
+        apply_changes(api_server.client(), CHANGES)
     with pytest.raises(ApiError, match=r": no\. Nothing was changed\. "):
-        apply_changes(server(refuses=found.refuses).client(dry_run=True), CHANGES)
+        apply_changes(server(refuses=api_server.refuses).client(dry_run=True), CHANGES)
     with pytest.raises(ApiError, match=r": no\. Nothing was changed\. "):
-        apply_changes(server(refuses=found.refuses).client(), CHANGES[1:])
+        apply_changes(server(refuses=api_server.refuses).client(), CHANGES[1:])
 
 
-def test_a_dry_run_leaves_out_what_it_could_not_judge() -> None:
-    found = server(refuses={"create namespaces b": 500})
-    unjudged = creation_of({**Ref("v1", "Namespace", "b").header()}, dry=False)
-    apply_changes(found.client(dry_run=True), [unjudged, *CHANGES])
+def test_a_dry_run_skips_changes_that_it_cannot_check() -> None:
+    api_server = server(refuses={"create namespaces b": 500})
+    unchecked = creation_of({**Ref("v1", "Namespace", "b").header()}, dry=False)
+    apply_changes(api_server.client(dry_run=True), [unchecked, *CHANGES])
     with pytest.raises(ApiError):
-        apply_changes(found.client(), [unjudged])
+        apply_changes(api_server.client(), [unchecked])
 
 
 def test_a_patch_is_of_the_version_that_was_read() -> None:
-    change = merge_patch(FOUND, {"data": {"x": "new", "z": None}}, {"data": {"x": "new"}})
+    change = merge_patch(CONFIG_MAP, {"data": {"x": "new", "z": None}}, {"data": {"x": "new"}})
     assert change.body == {**MAP.header(resourceVersion="1"), "data": {"x": "new", "z": None}}
     assert (change.before, change.after) == ({"data": {"x": "old"}}, {"data": {"x": "new"}})
-    found = server()
-    assert apply_change(found.client(), change)["data"] == {"x": "new", "theirs": "y"}
+    api_server = server()
+    assert apply_change(api_server.client(), change)["data"] == {"x": "new", "foreign": "y"}
     with pytest.raises(ApiError, match="another client changed it"):
-        apply_change(found.client(), change)
+        apply_change(api_server.client(), change)
 
 
 def test_a_deletion_may_be_waited_for() -> None:
-    shown: list[str] = []
-    found = server()
-    apply_changes(found.client(), [deletion_of(MAP, None)], lambda change: WaitOptions(1, show=shown.append))
-    assert found.get("ConfigMap", "c", "a") is None
+    messages: list[str] = []
+    api_server = server()
+    apply_changes(api_server.client(), [deletion_of(MAP, None)], lambda change: WaitOptions(1, show=messages.append))
+    assert api_server.get("ConfigMap", "c", "a") is None
 
 
-def test_a_diff_has_texts_as_they_are_and_all_else_as_yaml() -> None:
+def test_a_diff_has_texts_unchanged_and_other_values_as_yaml() -> None:
     created, text, deleted = (change.diff() for change in CHANGES)
     assert (created["before"], created["after"]) == ("", "spec: {}\n")
     assert text == {
@@ -100,13 +100,13 @@ def test_a_diff_has_texts_as_they_are_and_all_else_as_yaml() -> None:
     }
     assert (deleted["before"], deleted["after"]) == ("data: {}\n", "")
     same = {"b": 1}
-    assert render({"z": same, "a": (same, "é")}) == "a:\n- b: 1\n- é\nz:\n  b: 1\n", "no alias of what stands twice"
+    assert render({"z": same, "a": (same, "é")}) == "a:\n- b: 1\n- é\nz:\n  b: 1\n", "no aliases of shared values"
 
 
 def test_each_permission_is_named_once() -> None:
     status = ObjectChange(Ref("v1", "Node", "n"), Operation.STATUS, {}, None, None)
     update = ObjectChange(Ref("apps/v1", "DaemonSet", "d", "a"), Operation.UPDATE, {}, None, None)
-    assert [str(each) for each in required_permissions((*CHANGES, CHANGES[1], status, update))] == [
+    assert [str(permission) for permission in required_permissions((*CHANGES, CHANGES[1], status, update))] == [
         "create namespaces",
         "patch configmaps c in a",
         "delete configmaps c in a",
@@ -122,33 +122,33 @@ def workload(version: str, image: str = "a", ready: int = 0) -> dict[str, Any]:
 
 def test_a_patch_is_sent_again_where_only_the_status_differs() -> None:
     change = merge_patch(workload("7"), {"spec": {"image": "b"}}, {})
-    found = Server()
-    found.add(workload("", ready=3))
-    assert apply_change(found.client(), change)["spec"] == {"image": "b"}
-    found.add(workload("", image="theirs"))
+    api_server = Server()
+    api_server.add(workload("", ready=3))
+    assert apply_change(api_server.client(), change)["spec"] == {"image": "b"}
+    api_server.add(workload("", image="foreign"))
     with pytest.raises(ApiError, match="another client changed it"):
-        apply_change(found.client(), change)
-    assert (found.get("DaemonSet", "d", "a") or {})["spec"] == {"image": "theirs"}
+        apply_change(api_server.client(), change)
+    assert (api_server.get("DaemonSet", "d", "a") or {})["spec"] == {"image": "foreign"}
 
 
-def test_a_patch_is_not_sent_for_ever() -> None:
-    found = Server(refuses={"patch daemonsets.apps d in a": 409})
-    found.add(workload(""))
+def test_a_patch_is_not_repeated_forever() -> None:
+    api_server = Server(refuses={"patch daemonsets.apps d in a": 409})
+    api_server.add(workload(""))
     with pytest.raises(ApiError, match="another client changed it"):
-        apply_change(found.client(), merge_patch(workload("7"), {"spec": {"image": "b"}}, {}))
-    assert found.writes == []
+        apply_change(api_server.client(), merge_patch(workload("7"), {"spec": {"image": "b"}}, {}))
+    assert api_server.writes == []
 
 
 def test_what_a_change_needs_is_waited_for() -> None:
-    settled: list[str] = []
-    apply_changes(server().client(), CHANGES, settle=lambda change: settled.append(str(change)))
-    assert settled == ["create Namespace a", "patch ConfigMap a/c", "delete ConfigMap a/c", "None"]
-    apply_changes(server().client(dry_run=True), CHANGES, settle=lambda change: settled.append(str(change)))
-    assert len(settled) == 4
+    awaited: list[str] = []
+    apply_changes(server().client(), CHANGES, before_change=lambda change: awaited.append(str(change)))
+    assert awaited == ["create Namespace a", "patch ConfigMap a/c", "delete ConfigMap a/c", "None"]
+    apply_changes(server().client(dry_run=True), CHANGES, before_change=lambda change: awaited.append(str(change)))
+    assert len(awaited) == 4
 
     def fail(change: ObjectChange | None) -> None:
         if change is None:
             raise ApiError("get x", 500, "no", server().client().context)
 
     with pytest.raises(ApiError, match=r"3 of 3 steps were done before it"):
-        apply_changes(server().client(), CHANGES, settle=fail)
+        apply_changes(server().client(), CHANGES, before_change=fail)

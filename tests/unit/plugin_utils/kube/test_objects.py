@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which object it is, and what of it can be wanted."""
+"""The identity of an object, and its content that can be desired."""
 
 from __future__ import annotations
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref, body, project
 
 
-def test_an_object_is_known_by_its_group_whatever_the_version() -> None:
+def test_an_object_is_identified_by_its_group_without_the_version() -> None:
     one = Ref.of({"apiVersion": "g.io/v1beta1", "kind": "MutatingAdmissionPolicy", "metadata": {"name": "n"}})
     assert one.same(Ref("g.io/v1", "MutatingAdmissionPolicy", "n"))
     assert not one.same(Ref("g.io/v1", "MutatingAdmissionPolicyBinding", "n"))
@@ -22,7 +22,7 @@ def test_an_object_is_known_by_its_group_whatever_the_version() -> None:
     }
 
 
-def test_the_body_is_what_can_be_wanted() -> None:
+def test_the_body_has_neither_identity_nor_status() -> None:
     manifest = {
         "apiVersion": "v1",
         "kind": "K",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which permissions are asked for, and how those that are missing are named."""
+"""Which permissions are reviewed, and how missing ones are named."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_se
 
 
 class ByName(Server):
-    """The user has every permission on what is called a, and no other."""
+    """The user has every permission on objects with the name a, and no other."""
 
     def review(self, attributes: object) -> bool:
         assert isinstance(attributes, dict)
@@ -31,12 +31,12 @@ def patch(name: str) -> RequiredPermission:
 def test_a_permission_that_is_granted_by_name_is_enough() -> None:
     server = ByName()
     require_permissions(server.client(), [patch("a")])
-    assert [each["name"] for each in server.reviews] == ["", "a"]
+    assert [review["name"] for review in server.reviews] == ["", "a"]
     with pytest.raises(ClusterError, match=r"may not patch nodes b\. Nothing was changed\. Grant it; docs/page\.md"):
         require_permissions(server.client(), [patch("a"), patch("b")])
 
 
-def test_all_that_are_missing_are_named_at_once() -> None:
+def test_all_missing_permissions_are_named_together() -> None:
     pods = RequiredPermission("list", "", "pods", namespace="x")
     with pytest.raises(ClusterError, match=r"may not patch nodes b; list pods in x\. "):
         require_permissions(ByName().client(), [patch("b"), pods])

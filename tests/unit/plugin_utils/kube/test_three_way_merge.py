@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Three ways: what is desired, what was desired last, and what there is."""
+"""Three-way merge: the desired, the last desired and the live object."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.three_way_
 
 KEEP, RESET = MergeRules(Absent.ZERO, Drift.KEEP), MergeRules(Absent.EMPTY, Drift.RESET)
 
-# live, wanted, last -> change, kept, conflicts
-WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
+# live, desired, last -> change, preserved, conflicts
+CASES: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
     "nothing new": ({"a": 1, "b": 2}, {"a": 1}, {"a": 1}, {}, [], []),
     "a new value": ({"a": 1, "b": 2}, {"a": 3}, {"a": 1}, {"a": 3}, [], []),
-    "set by others since": ({"a": 9}, {"a": 1}, {"a": 1}, {}, ["a"], []),
-    "taken away by others since": ({}, {"a": 1}, {"a": 1}, {}, ["a"], []),
+    "set by another client": ({"a": 9}, {"a": 1}, {"a": 1}, {}, ["a"], []),
+    "removed by another client": ({}, {"a": 1}, {"a": 1}, {}, ["a"], []),
     "both changed": ({"a": 9}, {"a": 3}, {"a": 1}, {"a": 3}, [], ["a"]),
-    "a default that is now said": ({"a": 1}, {"a": 2}, {}, {"a": 2}, [], []),
-    "a field that others have, too": ({"m": {"x": 1}}, {"m": {"y": 2}}, {}, {"m": {"y": 2}}, [], []),
-    "said no longer": ({"a": 1, "b": 2}, {}, {"a": 1}, {"a": None}, [], []),
-    "said no longer, and changed": ({"a": 9}, {}, {"a": 1}, {}, ["a"], []),
-    "said no longer, further down": ({"m": {"x": 1, "y": 2}}, {}, {"m": {"x": 1}}, {"m": {"x": None}}, [], []),
-    "said no longer, beside what is said": (
+    "a default that is desired now": ({"a": 1}, {"a": 2}, {}, {"a": 2}, [], []),
+    "a mapping with a field of another client": ({"m": {"x": 1}}, {"m": {"y": 2}}, {}, {"m": {"y": 2}}, [], []),
+    "not desired any more": ({"a": 1, "b": 2}, {}, {"a": 1}, {"a": None}, [], []),
+    "not desired any more, and changed": ({"a": 9}, {}, {"a": 1}, {}, ["a"], []),
+    "not desired any more, nested": ({"m": {"x": 1, "y": 2}}, {}, {"m": {"x": 1}}, {"m": {"x": None}}, [], []),
+    "not desired any more, beside a desired field": (
         {"m": {"x": 1, "y": 2}},
         {"m": {"y": 2}},
         {"m": {"x": 1, "y": 2}},
@@ -46,8 +46,8 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
         [],
         [],
     ),
-    "said no longer, and gone": ({}, {}, {"a": 1}, {}, [], []),
-    "said no longer, and nobody else's": (
+    "not desired any more, and missing": ({}, {}, {"a": 1}, {}, [], []),
+    "not desired any more, without foreign fields": (
         {"s": {"m": {"x": 1}}},
         {"s": {}},
         {"s": {"m": {"x": 1}}},
@@ -55,7 +55,7 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
         [],
         [],
     ),
-    "an amount that is said no longer": (
+    "an amount that is not desired any more": (
         {"r": {"limits": {"a.b/c": "1", "x": "2"}}},
         {"r": {}},
         {"r": {"limits": {"a.b/c": "1000m"}}},
@@ -79,7 +79,7 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
         [],
         [],
     ),
-    "a probe, with what the server fills": (
+    "a probe, with defaults of the server": (
         {"c": {"livenessProbe": {"httpGet": {"port": 1, "scheme": "HTTP"}, "timeoutSeconds": 1}}},
         {"c": {}},
         {"c": {"livenessProbe": {"httpGet": {"port": 1}}}},
@@ -87,7 +87,7 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
         [],
         [],
     ),
-    "a probe that others changed": (
+    "a probe that another client changed": (
         {"c": {"livenessProbe": {"httpGet": {"port": 2, "scheme": "HTTP"}, "timeoutSeconds": 1}}},
         {"c": {}},
         {"c": {"livenessProbe": {"httpGet": {"port": 1}}}},
@@ -105,15 +105,15 @@ WAYS: dict[str, tuple[Any, Any, Any, Any, list[str], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
-def test_each_three_way_case_has_its_change_what_is_kept_and_its_conflicts(name: str) -> None:
-    live, wanted, last, change, kept, conflicts = WAYS[name]
-    found = merge(live, wanted, last, KEEP)
-    assert (found.change, found.kept, found.conflicts) == (change, kept, conflicts)
+@pytest.mark.parametrize("name", CASES)
+def test_each_three_way_case_has_its_change_preserved_fields_and_conflicts(name: str) -> None:
+    live, desired, last, change, preserved, conflicts = CASES[name]
+    merged = merge(live, desired, last, KEEP)
+    assert (merged.change, merged.preserved, merged.conflicts) == (change, preserved, conflicts)
 
 
 def named(**items: Any) -> dict[str, Any]:
-    return {"c": [{"name": name, **each} for name, each in items.items()]}
+    return {"c": [{"name": name, **fields} for name, fields in items.items()]}
 
 
 LISTS: dict[str, tuple[Any, Any, Any, Any, list[str]]] = {
@@ -133,20 +133,26 @@ LISTS: dict[str, tuple[Any, Any, Any, Any, list[str]]] = {
         {},
         [],
     ),
-    "an item of others": (named(a={"x": 1}, side={}), named(a={"x": 1}), named(a={"x": 1}), {}, []),
+    "an item of another client": (named(a={"x": 1}, side={}), named(a={"x": 1}), named(a={"x": 1}), {}, []),
     "an item that was dropped": (named(a={}, b={}), named(a={}), named(a={}, b={}), named(a={}), []),
     "an item that is new": (named(a={}), named(b={}, a={}), named(a={}), named(b={}, a={}), []),
-    "an item that others took away": (named(a={}), named(a={}, b={"x": 1}), named(a={}, b={"x": 1}), {}, ["c[b]"]),
-    "an item that others changed": (named(a={"x": 9}), named(a={"x": 1}), named(a={"x": 1}), {}, ["c[a].x"]),
+    "an item that another client removed": (
+        named(a={}),
+        named(a={}, b={"x": 1}),
+        named(a={}, b={"x": 1}),
+        {},
+        ["c[b]"],
+    ),
+    "an item that another client changed": (named(a={"x": 9}), named(a={"x": 1}), named(a={"x": 1}), {}, ["c[a].x"]),
     "a list that was dropped": (named(a={"x": 1}), {}, named(a={"x": 1}), {"c": None}, []),
-    "a list that was dropped, beside an item of others": (
+    "a list that was dropped, beside a foreign item": (
         named(a={"x": 1}, side={}),
         {},
         named(a={"x": 1}),
         named(side={}),
         [],
     ),
-    "a list that is empty now, beside an item of others": (
+    "a list that is empty now, beside a foreign item": (
         named(a={"x": 1}, side={}),
         {"c": []},
         named(a={"x": 1}),
@@ -154,22 +160,22 @@ LISTS: dict[str, tuple[Any, Any, Any, Any, list[str]]] = {
         [],
     ),
     "a list that was dropped, and changed": (named(a={"x": 9}), {}, named(a={"x": 1}), {}, ["c"]),
-    "names twice": ({"c": [{"name": "a"}, {"name": "a"}]}, named(a={}), {}, named(a={}), []),
+    "duplicate names": ({"c": [{"name": "a"}, {"name": "a"}]}, named(a={}), {}, named(a={}), []),
 }
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_items_with_names_are_told_apart(name: str) -> None:
-    live, wanted, last, change, kept = LISTS[name]
-    found = merge(live, wanted, last, KEEP)
-    assert (found.change, found.kept, found.conflicts) == (change, kept, [])
+def test_named_items_are_merged_by_name(name: str) -> None:
+    live, desired, last, change, preserved = LISTS[name]
+    merged = merge(live, desired, last, KEEP)
+    assert (merged.change, merged.preserved, merged.conflicts) == (change, preserved, [])
 
 
-@pytest.mark.parametrize("name", ["set by others since", "taken away by others since", "both changed"])
-def test_what_others_changed_is_reset_where_that_is_the_rule(name: str) -> None:
-    live, wanted, last, _change, _kept, _conflicts = WAYS[name]
-    found = merge(live, wanted, last, RESET)
-    assert (found.change, found.kept, found.conflicts) == (wanted, [], [])
+@pytest.mark.parametrize("name", ["set by another client", "removed by another client", "both changed"])
+def test_changes_of_other_clients_are_reset_with_drift_reset(name: str) -> None:
+    live, desired, last, _change, _preserved, _conflicts = CASES[name]
+    merged = merge(live, desired, last, RESET)
+    assert (merged.change, merged.preserved, merged.conflicts) == (desired, [], [])
     item = merge(named(a={"x": 9}, side={}), named(a={"x": 1}, b={}), named(a={"x": 1}, b={}), RESET)
     assert item.change == named(a={"x": 1}, b={}, side={})
 
@@ -181,13 +187,15 @@ def test_a_volume_of_another_kind_has_one_source() -> None:
     assert merge(live, desired, last, MergeRules(Absent.DIFFERS, Drift.RESET)).change == desired
 
 
-def test_subjects_of_one_name_are_told_apart() -> None:
-    ours = {"kind": "ServiceAccount", "namespace": "a", "name": "x"}
-    theirs = [{"kind": "User", "name": "x"}, {**ours, "namespace": "b"}]
-    moved = {**ours, "namespace": "c"}
-    assert merge({"subjects": [*theirs, ours]}, {"subjects": [ours]}, {"subjects": [ours]}, RESET).change == {}
-    change = merge({"subjects": [*theirs, ours]}, {"subjects": [moved]}, {"subjects": [ours]}, RESET).change
-    assert change == {"subjects": [moved, *theirs]}
+def test_subjects_of_the_same_name_are_distinguished() -> None:
+    managed = {"kind": "ServiceAccount", "namespace": "a", "name": "x"}
+    foreign = [{"kind": "User", "name": "x"}, {**managed, "namespace": "b"}]
+    moved = {**managed, "namespace": "c"}
+    assert (
+        merge({"subjects": [*foreign, managed]}, {"subjects": [managed]}, {"subjects": [managed]}, RESET).change == {}
+    )
+    change = merge({"subjects": [*foreign, managed]}, {"subjects": [moved]}, {"subjects": [managed]}, RESET).change
+    assert change == {"subjects": [moved, *foreign]}
 
 
 ALL = set(Absent)
@@ -195,7 +203,7 @@ EMPTY, ZERO = {Absent.EMPTY, Absent.ZERO}, {Absent.ZERO}
 
 
 @pytest.mark.parametrize(
-    ("found", "desired", "same"),
+    ("actual", "desired", "same"),
     [
         (4, "4", ALL),
         (8443, "8443", ALL),
@@ -221,46 +229,46 @@ EMPTY, ZERO = {Absent.EMPTY, Absent.ZERO}, {Absent.ZERO}
         ({"data": {"v": "1.10"}}, {"data": {"v": "1.1"}}, set()),
     ],
 )
-def test_what_says_the_same(found: Any, desired: Any, same: set[Absent]) -> None:
-    assert {each for each in Absent if covers(found, desired, each)} == same
+def test_values_that_are_equal(actual: Any, desired: Any, same: set[Absent]) -> None:
+    assert {absent for absent in Absent if covers(actual, desired, absent)} == same
 
 
 leaves = st.sampled_from(["a", "b", 1, True, [1], [1, 2]])
 inner = st.dictionaries(st.sampled_from("xyz"), leaves, min_size=1, max_size=2)
-# A field is a mapping or is none; no API makes one of the other.
+# A field is either always a mapping or never; no API changes that.
 documents = st.fixed_dictionaries(
     {}, optional={"leaf": leaves, "map": inner, "deep": st.fixed_dictionaries({"in": inner})}
 )
 
 
 @given(documents, documents)
-def test_a_patched_document_says_all_that_is_desired_and_needs_no_more(
-    found: dict[str, Any], desired: dict[str, Any]
+def test_a_patched_document_covers_the_desired_one_and_needs_no_patch(
+    live: dict[str, Any], desired: dict[str, Any]
 ) -> None:
-    change = merge(found, desired, {}, RESET).change
-    after = apply_patch(found, change)
+    change = merge(live, desired, {}, RESET).change
+    after = apply_patch(live, change)
     assert covers(after, desired, RESET.absent)
     assert merge(after, desired, {}, RESET).change == {}
-    assert apply_patch(after, undo_patch(found, change)) == found
+    assert apply_patch(after, undo_patch(live, change)) == live
 
 
 @given(documents, documents, documents)
-def test_two_changes_go_back_as_one(found: dict[str, Any], first: dict[str, Any], second: dict[str, Any]) -> None:
-    one = merge(found, first, {}, RESET).change
-    between = apply_patch(found, one)
+def test_two_changes_are_reverted_as_one(live: dict[str, Any], first: dict[str, Any], second: dict[str, Any]) -> None:
+    one = merge(live, first, {}, RESET).change
+    between = apply_patch(live, one)
     two = merge(between, second, {}, RESET).change
-    back = combine_undo(undo_patch(found, one), undo_patch(between, two))
-    assert apply_patch(apply_patch(between, two), back) == found
+    back = combine_undo(undo_patch(live, one), undo_patch(between, two))
+    assert apply_patch(apply_patch(between, two), back) == live
 
 
-def test_what_is_no_longer_desired_is_as_it_was_unless_another_client_changed_it() -> None:
-    found = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "1Gi", "pods": "9"}}}
-    ours = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "2Gi"}}}
-    made, desired = removal_patch(ours), {"spec": {"weight": 3, "capability": {"pods": "9"}}}
+def test_a_field_that_is_not_desired_any_more_is_reverted_unless_another_client_changed_it() -> None:
+    live = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "1Gi", "pods": "9"}}}
+    last = {"spec": {"weight": 2, "capability": {"cpu": "8", "memory": "2Gi"}}}
+    made, desired = removal_patch(last), {"spec": {"weight": 3, "capability": {"pods": "9"}}}
     assert made == {"spec": {"weight": None, "capability": {"cpu": None, "memory": None}}}
 
     def change(desired: dict[str, Any], undo: dict[str, Any] | None) -> dict[str, Any]:
-        return merge(found, desired, ours, RESET, undo).change
+        return merge(live, desired, last, RESET, undo).change
 
     assert change(desired, made) == change(desired, None) == {"spec": {"weight": 3, "capability": {"cpu": None}}}
     assert change(desired, {"spec": {"capability": {"cpu": "4"}}})["spec"]["capability"] == {"cpu": "4"}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Objects that are deleted, that are ready, that are not yet, and why."""
+"""Waiting for the deletion and readiness of objects, and the reasons why they are not ready."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def workload(replicas: int | None = None, **status: Any) -> dict[str, Any]:
     }
 
 
-def conditions(*found: tuple[str, str]) -> dict[str, Any]:
-    told = [{"type": name, "status": status, "reason": "R", "message": "m"} for name, status in found]
-    return {"metadata": {}, "status": {"conditions": told}}
+def conditions(*statuses: tuple[str, str]) -> dict[str, Any]:
+    items = [{"type": name, "status": status, "reason": "R", "message": "m"} for name, status in statuses]
+    return {"metadata": {}, "status": {"conditions": items}}
 
 
 STATES: dict[str, tuple[Ref, Any, Readiness]] = {
-    "gone": (ref("Deployment"), None, Readiness("it is not there")),
-    "unseen": (
+    "gone": (ref("Deployment"), None, Readiness("it does not exist")),
+    "unobserved": (
         ref("Deployment"),
         {"metadata": {"generation": 1}},
-        Readiness("its last change has not been taken up yet"),
+        Readiness("its controller has not observed its last change yet"),
     ),
     "old pods": (ref("Deployment"), workload(), Readiness("0 of 1 pods up to date")),
     "no pods": (ref("Deployment"), workload(updatedReplicas=1), Readiness("0 of 1 pods available")),
     "runs": (ref("Deployment"), workload(2, updatedReplicas=2, availableReplicas=2), Readiness()),
-    "none wanted": (ref("Deployment"), workload(0), Readiness()),
+    "no replicas": (ref("Deployment"), workload(0), Readiness()),
     "set": (ref("StatefulSet"), workload(1, updatedReplicas=1), Readiness("0 of 1 pods available")),
     "no node": (ref("DaemonSet"), workload(), Readiness()),
     "nodes": (ref("DaemonSet"), workload(desiredNumberScheduled=2), Readiness("0 of 2 pods up to date")),
@@ -61,14 +61,14 @@ STATES: dict[str, tuple[Ref, Any, Readiness]] = {
         conditions(("Established", "False")),
         Readiness("it is not Established yet"),
     ),
-    "else": (ref("CronJob", "batch/v1"), {"metadata": {}}, Readiness()),
+    "other kinds": (ref("CronJob", "batch/v1"), {"metadata": {}}, Readiness()),
 }
 
 
 @pytest.mark.parametrize("name", STATES)
-def test_what_a_workload_lacks(name: str) -> None:
-    where, live, wanted = STATES[name]
-    assert readiness(where, live) == wanted
+def test_the_readiness_of_an_object(name: str) -> None:
+    where, live, expected = STATES[name]
+    assert readiness(where, live) == expected
 
 
 def pod(**status: Any) -> dict[str, Any]:
@@ -92,11 +92,11 @@ PODS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("name", PODS)
 def test_why_a_pod_does_not_run(name: str) -> None:
-    found, told = PODS[name]
-    assert pod_problems({"metadata": {}}, [found]) == told
+    status, problems = PODS[name]
+    assert pod_problems({"metadata": {}}, [status]) == problems
 
 
-def test_a_workload_without_pods_says_itself_why() -> None:
+def test_a_workload_without_pods_has_its_own_reason() -> None:
     live = conditions(("ReplicaFailure", "True"), ("Available", "True"), ("Progressing", "False"))
     assert pod_problems(live, []) == ("R: m", "R: m")
 
@@ -112,8 +112,8 @@ DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name"
 RUNS = {"status": {"updatedReplicas": 1, "availableReplicas": 1}}
 
 
-def test_what_is_not_ready_is_waited_for_and_shown_once() -> None:
-    server, shown = Server(), list[str]()
+def test_an_object_that_is_not_ready_is_awaited_and_shown_once() -> None:
+    server, messages = Server(), list[str]()
     server.add(DEPLOYMENT)
     slept: list[float] = []
 
@@ -122,13 +122,13 @@ def test_what_is_not_ready_is_waited_for_and_shown_once() -> None:
         if len(slept) == 3:
             server.add({**DEPLOYMENT, **RUNS})
 
-    wait_until_ready(server.client(), [ref("Deployment")], WaitOptions(60, sleep, shown.append), "Look.")
-    assert shown == ["waiting for Deployment b/a: 0 of 1 pods up to date"]
+    wait_until_ready(server.client(), [ref("Deployment")], WaitOptions(60, sleep, messages.append), "Look.")
+    assert messages == ["waiting for Deployment b/a: 0 of 1 pods up to date"]
     assert len(slept) == 3
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "CustomResourceDefinition"])
-def test_what_does_not_become_ready_in_time_is_named(kind: str) -> None:
+def test_an_object_that_is_not_ready_in_time_is_named(kind: str) -> None:
     server = Server()
     api = "apps/v1" if kind == "Deployment" else "apiextensions.k8s.io/v1"
     labels = {"selector": {"matchLabels": {"app": "x"}}}
@@ -138,7 +138,7 @@ def test_what_does_not_become_ready_in_time_is_named(kind: str) -> None:
     with pytest.raises(ClusterError) as failed:
         wait_until_ready(server.client(), [ref(kind, api)], WaitOptions(0), "Look.")
     reason = "it is not Established yet" if kind != "Deployment" else "0 of 1 pods up to date (Pod p: Pending)"
-    assert str(failed.value) == f"What was installed does not run: {kind} b/a: {reason}. Look."
+    assert str(failed.value) == f"Installed objects are not ready: {kind} b/a: {reason}. Look."
 
 
 def test_a_job_that_failed_is_not_waited_for() -> None:
@@ -156,7 +156,7 @@ class Lingering(Server):
         return {} if verb == "delete" else super().write(verb, definition, dry=dry)
 
 
-def test_what_is_deleted_is_waited_for_and_named_if_it_stays() -> None:
+def test_a_deletion_is_awaited_and_named_if_the_object_stays() -> None:
     server = Lingering()
     server.add(DEPLOYMENT)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When the cluster's kubelet-config is written, with what, and who keeps it from being."""
+"""When the cluster's kubelet-config is written, with which values, and what prevents it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from ansible_collections.volcano.colocation.tests.support.clusters.kubeadm_clust
 )
 
 AUTO, TRUE, FALSE = ConfigMapPermission(None), ConfigMapPermission(True), ConfigMapPermission(False)
-STRANGER = "This cluster is not that of the play's hosts"
+OTHER_CLUSTER = "This cluster is not that of the play's hosts"
 
 
 def codes(plan: ClusterPlan) -> list[str]:
-    return [each.code for each in plan.findings]
+    return [finding.code for finding in plan.findings]
 
 
-def test_what_all_nodes_want_is_set_and_every_other_line_stays() -> None:
+def test_common_fields_are_set_and_every_other_line_stays() -> None:
     plan = plan_cluster([host("a"), host("b")], seen("a", "b"), AUTO)
     assert plan.after == WRITTEN
     assert list(map(str, plan.changes)) == ["cgroupDriver: cgroupfs -> systemd", "systemReserved.cpu: unset -> 500m"]
@@ -54,10 +54,10 @@ def test_a_second_run_changes_nothing() -> None:
         ([host("a")], "b: not a host of this run"),
         ([host("a"), host("b", lacks="2 setting(s) of it are pending")], "b: 2 setting(s) of it are pending"),
         ([host("a"), host("b", kubeadm=False, lacks="it is unknown")], "b: it is unknown"),
-        ([host("a"), host("b"), PlayHost("c", lacks="it was not looked at")], "c: it was not looked at"),
+        ([host("a"), host("b"), PlayHost("c", lacks="it was not observed")], "c: it was not observed"),
     ],
 )
-def test_a_node_that_may_have_other_values_keeps_it_and_is_named(
+def test_a_node_that_is_not_aligned_prevents_the_change_and_is_named(
     hosts: list[PlayHost], reason: str, permission: ConfigMapPermission
 ) -> None:
     plan = plan_cluster(hosts, seen("a", "b"), permission)
@@ -70,49 +70,49 @@ def test_a_node_that_may_have_other_values_keeps_it_and_is_named(
     assert "cgroupDriver: cgroupfs -> systemd" in plan.findings[0].evidence
 
 
-def test_true_writes_it_whatever_others_have() -> None:
+def test_true_writes_it_whatever_other_nodes_have() -> None:
     plan = plan_cluster([host("a", lacks="1 setting(s) of it are pending")], seen("a", "b"), TRUE)
     assert plan.after == WRITTEN
 
 
-def test_what_depends_on_the_node_is_left_out_and_named() -> None:
+def test_fields_that_depend_on_the_node_are_skipped_and_named() -> None:
     other = host("b", fields={**WANTED, CPU: "1", ("reservedSystemCPUs",): "0"})
     plan = plan_cluster([host("a"), other], seen("a", "b"), AUTO)
-    assert [each.keys for each in plan.changes] == [DRIVER]
-    assert [(each.code, each.evidence) for each in plan.findings] == [
+    assert [change.keys for change in plan.changes] == [DRIVER]
+    assert [(finding.code, finding.evidence) for finding in plan.findings] == [
         ("kubeadm-config-conflicting", ("systemReserved.cpu", "reservedSystemCPUs"))
     ]
 
 
-def test_equal_lists_and_numbers_of_other_types_are_told_apart() -> None:
+def test_numbers_and_booleans_are_distinguished_and_equal_lists_are_not() -> None:
     memory = [{"numaNode": 0, "limits": {"memory": "1Gi"}}]
     first = host("a", fields={("reservedMemory",): memory, ("podPidsLimit",): 1})
     second = host("b", fields={("reservedMemory",): list(memory), ("podPidsLimit",): True})
     plan = plan_cluster([first, second], seen("a", "b"), AUTO)
-    assert [each.keys for each in plan.changes] == [("reservedMemory",)]
+    assert [change.keys for change in plan.changes] == [("reservedMemory",)]
 
 
-def test_a_drop_in_needs_no_config_map_but_has_its_say() -> None:
+def test_a_host_with_a_drop_in_needs_no_config_map_but_its_values_count() -> None:
     alone = plan_cluster([host("a", main_file=False)], seen("a"), AUTO)
-    assert (alone.after, alone.reasons) == (None, ("no host of this run gets its settings from it",))
+    assert (alone.after, alone.reasons) == (None, ("no host of this run gets its settings from kubelet-config",))
     other = host("b", main_file=False, fields={DRIVER: "cgroupfs", CPU: "500m"})
     both = plan_cluster([host("a"), other], seen("a", "b"), AUTO)
-    assert [each.keys for each in both.changes] == [CPU]
+    assert [change.keys for change in both.changes] == [CPU]
 
 
-def test_a_profile_that_sets_nothing_of_kubelets_asks_nothing() -> None:
+def test_a_profile_without_kubelet_fields_needs_no_change() -> None:
     assert plan_cluster([host("a", fields={})], seen("a"), TRUE).after is None
 
 
 def test_a_default_of_kubelets_is_written_too() -> None:
     """kubeadm defaults cgroupDriver to systemd from 1.22 on, kubelet to cgroupfs."""
-    found = config_map("kind: KubeletConfiguration\n")
-    plan = plan_cluster([host("a", fields={DRIVER: "cgroupfs"})], seen("a", found=found), AUTO)
+    current = config_map("kind: KubeletConfiguration\n")
+    plan = plan_cluster([host("a", fields={DRIVER: "cgroupfs"})], seen("a", found=current), AUTO)
     assert plan.after == "kind: KubeletConfiguration\ncgroupDriver: cgroupfs\n"
 
 
 @pytest.mark.parametrize(
-    ("different", "words"),
+    ("different", "reason"),
     [
         ({"boot_id": "other", "machine_id_sha256": sha256("other")}, "the Node a has another machine id"),
         ({"boot_id": None, "machine_id_sha256": None}, "the Node a has no machine id to compare"),
@@ -120,22 +120,22 @@ def test_a_default_of_kubelets_is_written_too() -> None:
     ],
 )
 @pytest.mark.parametrize("permission", [AUTO, TRUE, FALSE])
-def test_another_cluster_is_refused(different: dict[str, Any], words: str, permission: ConfigMapPermission) -> None:
-    with pytest.raises(ClusterError, match=STRANGER) as refused:
+def test_another_cluster_is_refused(different: dict[str, Any], reason: str, permission: ConfigMapPermission) -> None:
+    with pytest.raises(ClusterError, match=OTHER_CLUSTER) as refused:
         plan_cluster([host("a", **different)], seen("a"), permission)
-    assert words in str(refused.value)
+    assert reason in str(refused.value)
 
 
-def test_a_node_is_known_by_its_boot_whatever_it_is_called() -> None:
+def test_a_node_is_identified_by_its_boot_id_whatever_its_name() -> None:
     renamed = host("a", node_names=("inventory-name",))
     assert plan_cluster([renamed], seen("a"), AUTO).after == WRITTEN
 
 
-def test_a_node_that_booted_since_is_known_by_name_and_machine() -> None:
+def test_a_rebooted_node_is_identified_by_name_and_machine_id() -> None:
     assert plan_cluster([host("a", boot_id="newer")], seen("a"), AUTO).after == WRITTEN
 
 
-def test_clones_with_one_machine_id_are_told_apart_by_name() -> None:
+def test_clones_with_the_same_machine_id_are_distinguished_by_name() -> None:
     nodes = tuple(node(name, machine_id="clone", boot_id="") for name in ("a", "b"))
     hosts = [host(name, machine_id_sha256=sha256("clone"), boot_id=None) for name in ("a", "b")]
     assert plan_cluster(hosts, KubeadmState(nodes, config_map(), None), AUTO).after == WRITTEN
@@ -146,7 +146,7 @@ def test_two_hosts_cannot_be_one_node() -> None:
         plan_cluster([host("a"), host("b", boot_id="boot-a")], seen("a"), AUTO)
 
 
-def test_a_cluster_without_it_is_told_of_or_refused() -> None:
+def test_a_cluster_without_kubelet_config_is_reported_or_refused() -> None:
     cluster = KubeadmState((node("a"),), None, None)
     assert codes(plan_cluster([host("a")], cluster, AUTO)) == ["kubeadm-config-missing"]
     with pytest.raises(ClusterError, match="has no kubelet-config"):
@@ -158,12 +158,12 @@ def test_a_text_that_does_not_parse_is_named_with_its_line() -> None:
         plan_cluster([host("a")], seen("a", found=config_map("a: 1\na: 2\n")), AUTO)
 
 
-def test_one_without_the_key_is_refused() -> None:
+def test_a_config_map_without_the_key_is_refused() -> None:
     with pytest.raises(ClusterError, match=r"kubelet-config-1\.23 has no key kubelet"):
         plan_cluster([host("a")], seen("a", found=ConfigMap("kubelet-config-1.23", {}, "1", "kube-system")), AUTO)
 
 
-def test_what_is_written_in_an_order_of_its_own_is_not_sorted() -> None:
+def test_the_order_of_the_text_is_kept() -> None:
     shuffled = replace(config_map(), data={"kubelet": "kind: KubeletConfiguration\n\nmaxPods: 7\napiVersion: v1\n"})
     plan = plan_cluster([host("a", fields={DRIVER: "systemd"})], seen("a", found=shuffled), AUTO)
     assert plan.after == "kind: KubeletConfiguration\n\nmaxPods: 7\napiVersion: v1\ncgroupDriver: systemd\n"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The way back of kubelet-config: byte for byte, or field by field when others wrote since, or not at all."""
+"""The restore of kubelet-config: byte for byte, or field by field after changes by other clients, or not at all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.kubeadm_clust
 )
 
 AUTO, TRUE, FALSE = ConfigMapPermission(None), ConfigMapPermission(True), ConfigMapPermission(False)
-# What kubeadm upgrade makes of WRITTEN: its own order, no comments.
+# WRITTEN as kubeadm upgrade rewrites it: in another order, without comments.
 REMARSHALLED = """apiVersion: kubelet.config.k8s.io/v1beta1
 authentication:
   x509:
@@ -56,73 +56,73 @@ systemReserved:
 def stored(journal: KubeletConfigJournal | None) -> KubeletConfigJournal:
     """The journal as the next run reads it."""
     assert journal is not None
-    found = parse_journal(ConfigMap("volcano-colocation", render_journal(journal), "9", "kube-system"))
-    assert found is not None
-    return found
+    parsed = parse_journal(ConfigMap("volcano-colocation", render_journal(journal), "9", "kube-system"))
+    assert parsed is not None
+    return parsed
 
 
 def first() -> KubeletConfigJournal:
     return stored(plan_cluster([host("a")], seen("a"), AUTO).journal)
 
 
-def put_back(
+def plan_restored(
     text: str, journal: KubeletConfigJournal, permission: ConfigMapPermission = AUTO, version: str = "2"
 ) -> ClusterRestorePlan:
     return plan_cluster_restore([host("a")], seen("a", found=config_map(text, version), journal=journal), permission)
 
 
-def test_it_is_as_it_was_byte_for_byte() -> None:
-    found = put_back(WRITTEN, first())
-    assert (found.after, found.forget) == (TEXT, True)
-    assert list(map(str, found.changes)) == ["cgroupDriver: systemd -> cgroupfs", "systemReserved.cpu: 500m -> unset"]
+def test_the_text_is_restored_byte_for_byte() -> None:
+    plan = plan_restored(WRITTEN, first())
+    assert (plan.after, plan.forget) == (TEXT, True)
+    assert list(map(str, plan.changes)) == ["cgroupDriver: systemd -> cgroupfs", "systemReserved.cpu: 500m -> unset"]
 
 
-def test_two_runs_lead_back_to_what_was_before_the_first() -> None:
+def test_after_two_runs_the_text_before_the_first_is_restored() -> None:
     more = host("a", fields={**WANTED, ("podPidsLimit",): 99, CPU: "1"})
     second = plan_cluster([more], seen("a", found=config_map(WRITTEN, "2"), journal=first()), AUTO)
     assert second.after is not None
-    assert put_back(second.after, stored(second.journal), version="3").after == TEXT
+    assert plan_restored(second.after, stored(second.journal), version="3").after == TEXT
 
 
-def test_after_kubeadm_wrote_it_anew_each_field_goes_back_by_itself() -> None:
-    assert put_back(REMARSHALLED, first(), version="7").after == (
+def test_after_kubeadm_replaced_the_text_each_field_is_restored() -> None:
+    assert plan_restored(REMARSHALLED, first(), version="7").after == (
         REMARSHALLED.replace("systemd", "cgroupfs").replace("systemReserved:\n  cpu: 500m\n", "")
     )
 
 
-def test_the_config_map_of_another_version_goes_back_field_by_field() -> None:
-    """Before 1.24 kubeadm upgrade makes a new one of another name, and ours is copied with it."""
+def test_the_config_map_of_another_version_is_restored_field_by_field() -> None:
+    """Before 1.24 kubeadm upgrade creates a ConfigMap with another name, with a copy of the managed values."""
     newer = replace(config_map(WRITTEN, "2"), name="kubelet-config-1.21")
-    found = plan_cluster_restore([host("a")], seen("a", found=newer, journal=first()), AUTO)
-    assert found.after is not None
-    assert "# ask Ada before you change this\ncgroupDriver: cgroupfs\n" in found.after
-    assert "systemReserved" not in found.after
+    plan = plan_cluster_restore([host("a")], seen("a", found=newer, journal=first()), AUTO)
+    assert plan.after is not None
+    assert "# ask Ada before you change this\ncgroupDriver: cgroupfs\n" in plan.after
+    assert "systemReserved" not in plan.after
 
 
-def test_somebody_elses_change_of_our_field_is_a_conflict() -> None:
-    with pytest.raises(ClusterError, match="cgroupDriver was cgroupfs, the collection made it systemd, now it is foo"):
-        put_back(WRITTEN.replace("systemd", "foo"), first())
+def test_a_change_of_a_managed_field_by_another_client_is_a_conflict() -> None:
+    with pytest.raises(ClusterError, match="cgroupDriver was cgroupfs, the collection set systemd, now it is foo"):
+        plan_restored(WRITTEN.replace("systemd", "foo"), first())
 
 
-def test_somebody_elses_other_change_stays() -> None:
-    found = put_back(WRITTEN + "maxPods: 50\n", first())
-    assert found.after is not None
-    assert found.after.endswith("rotateCertificates: true\nmaxPods: 50\n")
+def test_other_changes_by_another_client_stay() -> None:
+    plan = plan_restored(WRITTEN + "maxPods: 50\n", first())
+    assert plan.after is not None
+    assert plan.after.endswith("rotateCertificates: true\nmaxPods: 50\n")
 
 
-def test_what_is_as_before_already_is_only_forgotten() -> None:
-    found = put_back(TEXT, first())
-    assert (found.after, found.changes, found.forget) == (None, (), True)
+def test_a_restored_text_needs_only_the_deletion_of_the_journal() -> None:
+    plan = plan_restored(TEXT, first())
+    assert (plan.after, plan.changes, plan.forget) == (None, (), True)
 
 
-def test_without_a_journal_there_is_nothing_to_do() -> None:
-    found = plan_cluster_restore([host("a")], seen("a"), AUTO)
-    assert (found.after, found.forget, found.findings) == (None, False, ())
+def test_nothing_is_restored_without_a_journal() -> None:
+    plan = plan_cluster_restore([host("a")], seen("a"), AUTO)
+    assert (plan.after, plan.forget, plan.findings) == (None, False, ())
 
 
-def test_a_config_map_that_is_gone_is_forgotten() -> None:
-    found = plan_cluster_restore([host("a")], KubeadmState((node("a"),), None, first()), AUTO)
-    assert (found.after, found.forget) == (None, True)
+def test_the_journal_of_a_deleted_config_map_is_deleted() -> None:
+    plan = plan_cluster_restore([host("a")], KubeadmState((node("a"),), None, first()), AUTO)
+    assert (plan.after, plan.forget) == (None, True)
 
 
 @pytest.mark.parametrize(
@@ -130,23 +130,23 @@ def test_a_config_map_that_is_gone_is_forgotten() -> None:
     [
         ([host("a")], AUTO, "b: not a host of this run"),
         (
-            [host("a"), PlayHost("b", lacks="it was not put back in this run")],
+            [host("a"), PlayHost("b", lacks="it was not restored in this run")],
             AUTO,
-            "b: it was not put back in this run",
+            "b: it was not restored in this run",
         ),
         ([host("a"), host("b")], FALSE, "colocation_kubeadm_edit_configmap is false"),
     ],
 )
-def test_nodes_that_are_not_put_back_keep_it(
+def test_a_node_that_is_not_restored_prevents_the_restore(
     hosts: list[PlayHost], permission: ConfigMapPermission, reason: str
 ) -> None:
-    found = plan_cluster_restore(hosts, seen("a", "b", found=config_map(WRITTEN, "2"), journal=first()), permission)
-    assert (found.after, found.forget) == (None, False)
-    assert reason in found.reasons
-    assert [each.code for each in found.findings] == ["kubeadm-config-not-restored"]
+    plan = plan_cluster_restore(hosts, seen("a", "b", found=config_map(WRITTEN, "2"), journal=first()), permission)
+    assert (plan.after, plan.forget) == (None, False)
+    assert reason in plan.reasons
+    assert [finding.code for finding in plan.findings] == ["kubeadm-config-not-restored"]
 
 
-def test_true_puts_it_back_all_the_same() -> None:
+def test_true_restores_it_whatever_other_nodes_have() -> None:
     hosts = [host("a")]
     assert (
         plan_cluster_restore(hosts, seen("a", "b", found=config_map(WRITTEN, "2"), journal=first()), TRUE).after == TEXT
@@ -158,30 +158,30 @@ def test_another_cluster_is_refused() -> None:
         plan_cluster_restore([host("x")], seen("a", found=config_map(WRITTEN, "2"), journal=first()), TRUE)
 
 
-def test_a_write_that_never_happened_is_not_put_back() -> None:
-    """The journal comes first; the run was cut off, or somebody else was faster."""
-    announced = first()
-    assert drop_unwritten(announced, config_map(TEXT, "1")) is None
-    assert drop_unwritten(announced, config_map(TEXT + "maxPods: 5\n", "2")) is None
-    assert drop_unwritten(announced, config_map(WRITTEN, "2")) == announced
+def test_a_change_that_was_never_written_is_not_restored() -> None:
+    """The journal is written first; then the run was interrupted, or another client changed the ConfigMap."""
+    recorded = first()
+    assert drop_unwritten(recorded, config_map(TEXT, "1")) is None
+    assert drop_unwritten(recorded, config_map(TEXT + "maxPods: 5\n", "2")) is None
+    assert drop_unwritten(recorded, config_map(WRITTEN, "2")) == recorded
 
 
-def test_an_earlier_write_outlives_a_later_one_that_never_happened() -> None:
+def test_a_recorded_change_that_was_never_written_does_not_hide_an_earlier_one() -> None:
     now = config_map(WRITTEN, "2")
     later = stored(record_fields(first(), now, WRITTEN + "podPidsLimit: 99\n", {("podPidsLimit",): 99}))
-    left = drop_unwritten(later, now)
-    assert left is not None
-    assert [(each.keys, each.before, each.after) for each in left.fields] == [
+    remaining = drop_unwritten(later, now)
+    assert remaining is not None
+    assert [(field.keys, field.before, field.after) for field in remaining.fields] == [
         (DRIVER, "cgroupfs", "systemd"),
         (CPU, None, "500m"),
     ]
-    assert put_back(WRITTEN, later, version="2").after is not None
+    assert plan_restored(WRITTEN, later, version="2").after is not None
 
 
 @pytest.mark.parametrize(
     "data",
     [{}, {"kubelet-config.json": "{"}, {"kubelet-config.json": "[]"}, {"kubelet-config.json": '{"schema": 2}'}],
 )
-def test_a_config_map_that_is_not_ours_is_refused(data: dict[str, str]) -> None:
-    with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation is not what"):
+def test_a_foreign_config_map_is_refused(data: dict[str, str]) -> None:
+    with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation does not have the format"):
         parse_journal(ConfigMap("volcano-colocation", data, "1", "kube-system"))

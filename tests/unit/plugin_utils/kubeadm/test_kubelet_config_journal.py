@@ -32,24 +32,24 @@ CONFIG = {
 
 
 def server(**different: object) -> Server:
-    found = Server(**different)  # type: ignore[arg-type]
-    found.add(NODE, CONFIG)
-    return found
+    api_server = Server(**different)  # type: ignore[arg-type]
+    api_server.add(NODE, CONFIG)
+    return api_server
 
 
 def test_the_nodes_and_the_config_map_are_read() -> None:
-    seen = KubeadmCluster(server().client()).seen()
-    assert [node.boot_id for node in seen.nodes] == ["b"]
-    assert seen.config_map
-    assert (seen.config_map.place, seen.config_map.data) == ("ConfigMap kube-system/kubelet-config", CONFIG["data"])
-    assert seen.journal is None
+    state = KubeadmCluster(server().client()).read_state()
+    assert [node.boot_id for node in state.nodes] == ["b"]
+    assert state.config_map
+    assert (state.config_map.place, state.config_map.data) == ("ConfigMap kube-system/kubelet-config", CONFIG["data"])
+    assert state.journal is None
 
 
 JOURNALED = KubeletConfigJournal("kubelet-config", "a: 1\n", "b: 2\n", "1", ())
 
 
-def plan(seen: KubeadmState, after: str = "b: 2\n") -> ClusterPlan:
-    return ClusterPlan(seen.config_map, after, journal=JOURNALED)
+def plan(state: KubeadmState, after: str = "b: 2\n") -> ClusterPlan:
+    return ClusterPlan(state.config_map, after, journal=JOURNALED)
 
 
 @pytest.mark.parametrize(
@@ -63,42 +63,42 @@ def plan(seen: KubeadmState, after: str = "b: 2\n") -> ClusterPlan:
         ),
     ],
 )
-def test_all_permissions_that_are_missing_are_named(denied: tuple[str, ...], missing: str) -> None:
-    found = server(denied=denied)
-    cluster = KubeadmCluster(found.client())
-    changes = plan_changes(plan(cluster.seen()), None)
+def test_all_missing_permissions_are_named(denied: tuple[str, ...], missing: str) -> None:
+    api_server = server(denied=denied)
+    cluster = KubeadmCluster(api_server.client())
+    changes = plan_changes(plan(cluster.read_state()), None)
     with pytest.raises(ClusterError, match=rf"may not {missing}\. Nothing was changed\. Grant it"):
         apply_permitted(cluster.client, changes)
-    assert found.writes == []
+    assert api_server.writes == []
     assert plan_changes(ClusterPlan(), None) == restore_changes(ClusterRestorePlan()) == ()
 
 
 def test_the_journal_is_written_before_the_text_and_deleted_after_it() -> None:
-    found = server()
-    cluster = KubeadmCluster(found.client())
-    apply_permitted(cluster.client, plan_changes(plan(cluster.seen()), None))
-    seen = cluster.seen()
-    assert seen.journal == JOURNALED
-    apply_permitted(cluster.client, plan_changes(plan(seen, "c: 3\n"), seen.journal_version))
+    api_server = server()
+    cluster = KubeadmCluster(api_server.client())
+    apply_permitted(cluster.client, plan_changes(plan(cluster.read_state()), None))
+    state = cluster.read_state()
+    assert state.journal == JOURNALED
+    apply_permitted(cluster.client, plan_changes(plan(state, "c: 3\n"), state.journal_version))
     with pytest.raises(ClusterError, match="another client changed it"):
-        apply_permitted(cluster.client, plan_changes(plan(cluster.seen()), seen.journal_version))
+        apply_permitted(cluster.client, plan_changes(plan(cluster.read_state()), state.journal_version))
     apply_permitted(
-        cluster.client, restore_changes(ClusterRestorePlan(cluster.seen().config_map, "a: 1\n", forget=True))
+        cluster.client, restore_changes(ClusterRestorePlan(cluster.read_state().config_map, "a: 1\n", forget=True))
     )
     record, text = JOURNAL_REF.place, "ConfigMap kube-system/kubelet-config"
-    assert found.writes == [
+    assert api_server.writes == [
         *(f"create {record}", f"patch {text}"),
         *(f"patch {record}", f"patch {text}"),
         *(f"patch {text}", f"delete {record}"),
     ]
-    assert (found.get("ConfigMap", "kubelet-config", "kube-system") or {})["data"] == CONFIG["data"]
+    assert (api_server.get("ConfigMap", "kubelet-config", "kube-system") or {})["data"] == CONFIG["data"]
 
 
 def test_a_text_that_another_client_changed_is_not_replaced() -> None:
-    found = server()
-    cluster = KubeadmCluster(found.client())
-    read = cluster.seen()
-    found.add({**CONFIG, "data": {"kubelet": "b: 2\n"}})
+    api_server = server()
+    cluster = KubeadmCluster(api_server.client())
+    state = cluster.read_state()
+    api_server.add({**CONFIG, "data": {"kubelet": "b: 2\n"}})
     with pytest.raises(ClusterError, match="another client changed it after it was read"):
-        apply_permitted(cluster.client, restore_changes(ClusterRestorePlan(read.config_map, "c: 3\n")))
-    assert found.writes == []
+        apply_permitted(cluster.client, restore_changes(ClusterRestorePlan(state.config_map, "c: 3\n")))
+    assert api_server.writes == []

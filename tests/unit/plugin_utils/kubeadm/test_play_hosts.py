@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the role's phases registered, read as hosts of the play."""
+"""Hosts of the play, parsed from the results that the role's phases registered."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.kubeadm_clust
 from ansible_collections.volcano.colocation.tests.support.hosts.host_layouts import Node
 
 CHANGE = Change("kubelet", "cgroupDriver", "cgroupfs", "systemd", "differs", frozenset(), "/x", ("cgroupDriver",))
-ABOUT: dict[str, Any] = {
+DESCRIPTION: dict[str, Any] = {
     "names": ["worker-1"],
     "machine_id_sha256": "abc",
     "boot_id": "boot",
@@ -33,15 +33,15 @@ ABOUT: dict[str, Any] = {
 
 
 def observed(plan: Plan, **more: Any) -> dict[str, Any]:
-    return {"plan": plan_result(plan), "kubeadm": ABOUT, "verdict": "misaligned", **more}
+    return {"plan": plan_result(plan), "kubeadm": DESCRIPTION, "verdict": "misaligned", **more}
 
 
 def test_a_kubeadm_node_describes_itself(tmp_path: Path) -> None:
     files = {"/etc/machine-id": "0123456789abcdef0123456789abcdef\n", "/proc/sys/kernel/hostname": "Worker-1\n"}
     snapshot = Node(tmp_path, "kubeadm", files=files, live={"system": {"boot_id": "b-1"}}).snapshot
     profile = parse_profile({"cgroup_driver": "systemd", "system_reserved": {"cpu": "1"}})
-    found = describe_node(interpret(snapshot), snapshot, profile)
-    assert found == {
+    description = describe_node(interpret(snapshot), snapshot, profile)
+    assert description == {
         "names": ["worker-1"],
         "machine_id_sha256": sha256("0123456789abcdef0123456789abcdef"),
         "boot_id": "b-1",
@@ -54,17 +54,17 @@ def test_a_kubeadm_node_describes_itself(tmp_path: Path) -> None:
     }
 
 
-def test_kubelets_own_name_for_its_node_comes_first(tmp_path: Path) -> None:
+def test_kubelets_hostname_override_comes_first(tmp_path: Path) -> None:
     argv = ["/usr/bin/kubelet", "--config=/var/lib/kubelet/config.yaml", "--hostname-override=Node-7.example"]
     node = Node(tmp_path, "kubeadm", processes={"kubelet": {"argv": argv}}, files={"/proc/sys/kernel/hostname": "w\n"})
     snapshot = node.snapshot
     assert describe_node(interpret(snapshot), snapshot, parse_profile({}))["names"] == ["node-7.example", "w"]
 
 
-def test_a_drop_in_is_not_in_the_file_that_kubeadm_makes(tmp_path: Path) -> None:
+def test_settings_of_a_drop_in_are_not_in_kubeadms_file(tmp_path: Path) -> None:
     snapshot = Node(tmp_path, "kubeadm-1.30-config-dir").snapshot
-    found = describe_node(interpret(snapshot), snapshot, parse_profile({"cgroup_driver": "systemd"}))
-    assert (found["kubeadm"], found["main_file"]) == (True, False)
+    description = describe_node(interpret(snapshot), snapshot, parse_profile({"cgroup_driver": "systemd"}))
+    assert (description["kubeadm"], description["main_file"]) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -73,42 +73,42 @@ def test_a_drop_in_is_not_in_the_file_that_kubeadm_makes(tmp_path: Path) -> None
         (observed(Plan(), verdict="aligned"), None, False, None),
         (observed(Plan()), None, False, "it is misaligned"),
         (observed(Plan(changes=(CHANGE,)), observation="id"), None, True, None),
-        (observed(Plan(changes=(CHANGE,)), observation="id"), None, False, "its plan was not carried out"),
+        (observed(Plan(changes=(CHANGE,)), observation="id"), None, False, "its plan was not applied"),
         (observed(Plan(changes=(CHANGE,)), observation="id"), {"transaction": {"state": "committed"}}, False, None),
         (
             observed(Plan(changes=(CHANGE,)), observation="id"),
             {"transaction": {"state": "committed"}, "failed": True},
             False,
-            "its plan was not carried out",
+            "its plan was not applied",
         ),
         (
             observed(Plan(changes=(CHANGE,)), observation="id"),
             {"transaction": {"state": "rolled-back"}, "failed": True},
             False,
-            "its plan was not carried out",
+            "its plan was not applied",
         ),
         (observed(Plan(pending=(CHANGE,))), None, True, "1 setting(s) of it are pending"),
-        (observed(Plan(refusals=(Refusal("x", "y", "z"),))), None, True, "it cannot have the profile"),
-        ({"plan": {}}, None, True, "it was not looked at in this run"),
-        (None, None, True, "it was not looked at in this run"),
+        (observed(Plan(refusals=(Refusal("x", "y", "z"),))), None, True, "the profile cannot be applied to it"),
+        ({"plan": {}}, None, True, "it was not observed in this run"),
+        (None, None, True, "it was not observed in this run"),
     ],
 )
-def test_what_a_host_lacks(before: Any, after: Any, planned: bool, lacks: str | None) -> None:
-    found = parse_host("Worker.example", before, after, planned=planned)
-    assert found.lacks == lacks
-    if lacks != "it was not looked at in this run":
-        assert found.node_names == ("worker-1", "worker.example")
-        assert found.fields == {("cgroupDriver",): "systemd"}
+def test_why_a_host_is_not_aligned(before: Any, after: Any, planned: bool, lacks: str | None) -> None:
+    parsed = parse_host("Worker.example", before, after, planned=planned)
+    assert parsed.lacks == lacks
+    if lacks != "it was not observed in this run":
+        assert parsed.node_names == ("worker-1", "worker.example")
+        assert parsed.fields == {("cgroupDriver",): "systemd"}
 
 
 @pytest.mark.parametrize(
     ("restored", "lacks"),
     [
-        ({"node": ABOUT, "pending": []}, None),
-        ({"node": ABOUT, "pending": [{}, {}]}, "2 setting(s) of it are still to be put back"),
-        ({"node": ABOUT, "failed": True}, "it was not put back in this run"),
-        (None, "it was not put back in this run"),
+        ({"node": DESCRIPTION, "pending": []}, None),
+        ({"node": DESCRIPTION, "pending": [{}, {}]}, "2 setting(s) of it are not restored yet"),
+        ({"node": DESCRIPTION, "failed": True}, "it was not restored in this run"),
+        (None, "it was not restored in this run"),
     ],
 )
-def test_a_restored_host_says_what_it_lacks(restored: Any, lacks: str | None) -> None:
+def test_why_a_host_is_not_restored(restored: Any, lacks: str | None) -> None:
     assert parse_restored_host("a", restored).lacks == lacks

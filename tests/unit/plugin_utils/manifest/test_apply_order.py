@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order objects are made."""
+"""The order in which objects are created."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is noted of a manifest: in its objects, and in the inventory of them."""
+"""Records of a manifest: annotations of its objects, and their inventory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CRD = {
 }
 
 
-def test_a_mark_holds_what_was_said_and_is_small() -> None:
+def test_the_annotation_has_the_last_applied_fields_and_is_small() -> None:
     own = ownership_annotations(CRD, "volcano", adopted=False)
     assert sum(map(len, own.values())) < 2000
     live = {**CRD, "metadata": {**CRD["metadata"], "annotations": own}}  # type: ignore[dict-item]
@@ -36,15 +36,17 @@ def test_a_mark_holds_what_was_said_and_is_small() -> None:
 
 
 @pytest.mark.parametrize("note", ["", "%", "AAAA", "eJyLBQAANwA1"])
-def test_a_mark_of_somebody_else_is_refused(note: str) -> None:
+def test_an_invalid_annotation_is_refused(note: str) -> None:
     live = {**CRD, "metadata": {"name": "a", "annotations": {LAST_APPLIED: note}}}
-    with pytest.raises(ClusterError, match="is not what this version of the collection writes"):
+    with pytest.raises(ClusterError, match="does not have the format of this version of the collection"):
         last_applied_fields(live)
 
 
-def test_an_inventory_reads_as_it_was_written() -> None:
+def test_an_inventory_is_parsed_as_it_was_written() -> None:
     known = Inventory((Ref("v1", "ConfigMap", "a", "b"),), {"Job b/c": "sha256:0"})
     config_map = inventory_ref("x").header()
-    assert parse_inventory({**config_map, "data": known.written()}) == known
-    with pytest.raises(ClusterError, match="ConfigMap kube-system/volcano-colocation-manifest-x is not what"):
+    assert parse_inventory({**config_map, "data": known.to_data()}) == known
+    with pytest.raises(
+        ClusterError, match="ConfigMap kube-system/volcano-colocation-manifest-x does not have the format"
+    ):
         parse_inventory({**config_map, "data": {"inventory.json": '{"schema": 2}'}})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Manifests as objects: in which order, in which namespace, and what is wrong with them, line by line."""
+"""Manifests parsed into objects: their order and namespaces, and problems with their lines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def refused(text: str, **options: object) -> str:
 
 
 def test_objects_come_in_the_order_in_which_they_need_each_other() -> None:
-    kinds = [each.ref.kind for each in read(VOLCANO).items]
+    kinds = [item.ref.kind for item in read(VOLCANO).items]
     assert list(dict.fromkeys(kinds)) == [
         "Namespace",
         "CustomResourceDefinition",
@@ -53,38 +53,38 @@ def test_objects_come_in_the_order_in_which_they_need_each_other() -> None:
 
 
 def test_a_list_is_unrolled_and_its_objects_get_a_namespace() -> None:
-    found = read(PROMETHEUS, namespace="monitoring")
-    assert [each.ref.place for each in found.items] == [
+    document = read(PROMETHEUS, namespace="monitoring")
+    assert [item.ref.place for item in document.items] == [
         "ConfigMap monitoring/prometheus-server-conf",
         "Service monitoring/prometheus",
         "Deployment monitoring/prometheus-deployment",
     ]
 
 
-def test_braces_of_prometheus_are_no_template_of_helm() -> None:
+def test_braces_of_prometheus_are_not_helm_templates() -> None:
     assert "{{ $labels.instance }}" in str(read(PROMETHEUS, namespace="m").items[0].manifest["data"])
 
 
 def test_objects_without_namespaces_have_none() -> None:
     role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: r, namespace: x}\n"
     policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: p}\n"
-    places = [each.ref.namespace for each in read(f"{role}---\n{policy}", namespace="x").items]
+    places = [item.ref.namespace for item in read(f"{role}---\n{policy}", namespace="x").items]
     assert places == [None, None]
 
 
-def test_a_custom_resource_is_placed_as_the_manifests_crd_says() -> None:
+def test_a_custom_resource_has_the_scope_of_the_manifests_crd() -> None:
     group = "---\napiVersion: scheduling.volcano.sh/v1beta1\nkind: PodGroup\nmetadata: {name: g}\n"
-    found = read(VOLCANO + group, namespace="x")
-    assert {each.ref.place for each in found.items} >= {"PodGroup x/g", "Queue offline"}
+    document = read(VOLCANO + group, namespace="x")
+    assert {item.ref.place for item in document.items} >= {"PodGroup x/g", "Queue offline"}
     other = "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: r, namespace: there}\n"
-    assert [each.ref.place for each in read(other, namespace="x").items] == ["PrometheusRule there/r"]
+    assert [item.ref.place for item in read(other, namespace="x").items] == ["PrometheusRule there/r"]
 
 
-def test_secrets_are_as_the_server_keeps_them() -> None:
+def test_secrets_are_encoded_as_the_server_stores_them() -> None:
     text = "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\ndata: {k: 'YWJj\n  ZGVm'}\n"
-    (found,) = read(text + "stringData: {p: hunter2}\n").items
-    assert found.manifest["data"] == {"k": "YWJjZGVm", "p": "aHVudGVyMg=="}
-    assert "stringData" not in found.manifest
+    (secret,) = read(text + "stringData: {p: hunter2}\n").items
+    assert secret.manifest["data"] == {"k": "YWJjZGVm", "p": "aHVudGVyMg=="}
+    assert "stringData" not in secret.manifest
     (empty,) = read("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\n").items
     assert "data" not in empty.manifest
 
@@ -93,52 +93,52 @@ HOOKS = {"pre-install,pre-upgrade": 1, "post-delete": 0, "crd-install": 1, "test
 
 
 @pytest.mark.parametrize("hook", HOOKS)
-def test_only_helms_hooks_for_an_installation_are_made(hook: str) -> None:
+def test_only_helm_hooks_for_an_installation_are_created(hook: str) -> None:
     text = MAP.replace("namespace: b}", f"namespace: b, annotations: {{helm.sh/hook: '{hook}'}}}}")
-    found = read(text)
-    assert (len(found.items), len(found.left_out)) == (HOOKS[hook], 1 - HOOKS[hook])
+    document = read(text)
+    assert (len(document.items), len(document.unsupported)) == (HOOKS[hook], 1 - HOOKS[hook])
 
 
-WRONG = {
+INVALID = {
     "no YAML": (f"{MAP}---\na: [\n", "m.yaml:6: "),
     "duplicate keys": (f"{MAP}data: {{}}\ndata: {{}}\n", "m.yaml:5: duplicate key 'data'"),
-    "nothing": ("# only this\n---\n", "m.yaml: it holds no object"),
+    "nothing": ("# only this\n---\n", "m.yaml: it has no object"),
     "no apiVersion": ("kind: A\nmetadata: {name: a}\n", "m.yaml:1: an object without apiVersion"),
     "no kind": ("\n\napiVersion: v1\nmetadata: {name: a}\n", "m.yaml:3: an object without kind"),
     "no name": ("---\n# c\napiVersion: v1\nkind: A\nmetadata: {}\n", "m.yaml:3: an object without metadata.name"),
     "no metadata": ("apiVersion: v1\nkind: A\n", "m.yaml:1: an object without metadata.name"),
     "no object in a list": ("apiVersion: v1\nkind: List\nitems: [3]\n", "m.yaml:1: an object without apiVersion"),
-    "twice": (f"{MAP}---\n{MAP}", "m.yaml:5: ConfigMap b/a is there twice, first in line 1"),
-    "values": (f"{MAP}data:\n  a: '{{{{ .Values.a }}}}'\n", "m.yaml:5: a template of Helm that was not rendered"),
-    "name": (MAP.replace("name: a", "name: '{{ x }}'"), "m.yaml:1: metadata.name is a template that was not rendered"),
-    "a block": (f"{MAP}data:\n  {{{{ if x }}}}\n", "m.yaml:5: a template that was not rendered"),
+    "twice": (f"{MAP}---\n{MAP}", "m.yaml:5: ConfigMap b/a is defined twice, first in line 1"),
+    "values": (f"{MAP}data:\n  a: '{{{{ .Values.a }}}}'\n", "m.yaml:5: a Helm template that is not rendered"),
+    "name": (MAP.replace("name: a", "name: '{{ x }}'"), "m.yaml:1: metadata.name is a template that is not rendered"),
+    "a block": (f"{MAP}data:\n  {{{{ if x }}}}\n", "m.yaml:5: a template that is not rendered"),
     "a word that YAML takes for no": (
         MAP.replace("namespace: b", "namespace: n"),
-        "m.yaml:1: metadata.namespace is no text",
+        "m.yaml:1: metadata.namespace is not a string",
     ),
-    "no namespace": (MAP.replace(", namespace: b", ""), "m.yaml:1: ConfigMap a names no namespace"),
+    "no namespace": (MAP.replace(", namespace: b", ""), "m.yaml:1: ConfigMap a has no namespace"),
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_named_with_its_line(name: str) -> None:
-    text, told = WRONG[name]
-    assert told in refused(text)
-    assert "Nothing was changed, and no API server was asked." in refused(text)
+@pytest.mark.parametrize("name", INVALID)
+def test_every_problem_is_named_with_its_line(name: str) -> None:
+    text, problem = INVALID[name]
+    assert problem in refused(text)
+    assert "Nothing was changed, and no request was sent to an API server." in refused(text)
 
 
-def test_all_that_is_wrong_is_named_at_once() -> None:
-    told = refused(f"{MAP}---\nkind: A\n---\n{MAP}---\nb: {{{{ c\n")
-    assert [part.partition(": ")[0] for part in told.split("; ")] == [
+def test_all_problems_are_named_together() -> None:
+    message = refused(f"{MAP}---\nkind: A\n---\n{MAP}---\nb: {{{{ c\n")
+    assert [part.partition(": ")[0] for part in message.split("; ")] == [
         "m.yaml:8",
         "m.yaml:5",
         "m.yaml:5",
         "m.yaml:6",
-    ] or ("m.yaml:5" in told and "m.yaml:7" in told)
+    ] or ("m.yaml:5" in message and "m.yaml:7" in message)
 
 
 def deployment(*images: str) -> str:
-    containers = ", ".join(f"{{name: c{number}, image: '{each}'}}" for number, each in enumerate(images))
+    containers = ", ".join(f"{{name: c{number}, image: '{image}'}}" for number, image in enumerate(images))
     head = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ns}\n"
     return f"{head}spec: {{template: {{spec: {{containers: [{containers}]}}}}}}\n"
 
@@ -146,24 +146,28 @@ def deployment(*images: str) -> str:
 @pytest.mark.parametrize(
     "image", ["busybox", "busybox:latest", "a.example/b:master", "localhost/b", "a.example:5000/b"]
 )
-def test_images_that_are_not_pinned_are_refused_unless_it_is_said(image: str) -> None:
-    assert f"Deployment ns/d: the image {image} has no version as its tag and no digest" in refused(deployment(image))
+def test_unpinned_images_are_refused_unless_they_are_allowed(image: str) -> None:
+    assert f"Deployment ns/d: the image {image} has neither a version as its tag nor a digest" in refused(
+        deployment(image)
+    )
     assert read(deployment(image), allow_unpinned=True).images == (image,)
 
 
-def test_pinned_images_are_taken() -> None:
+def test_pinned_images_are_accepted() -> None:
     images = ("busybox:1.36", "a.example:5000/b@sha256:00", "volcanosh/vc-scheduler@sha256:00", "b:v2")
     assert read(deployment(*images)).images == images
 
 
 def test_releases_of_volcano_that_the_findings_do_not_know_are_refused() -> None:
-    told = refused(deployment("volcanosh/vc-scheduler:v1.10.0", "volcanosh/vc-agent:v1.11.0", "other:v1.2"))
-    assert "Deployment ns/d: volcanosh/vc-scheduler:v1.10.0 is older than 1.11, the first release with an agent" in told
-    assert "vc-agent" not in told
+    message = refused(deployment("volcanosh/vc-scheduler:v1.10.0", "volcanosh/vc-agent:v1.11.0", "other:v1.2"))
+    assert (
+        "Deployment ns/d: volcanosh/vc-scheduler:v1.10.0 is older than 1.11, the first release with an agent" in message
+    )
+    assert "vc-agent" not in message
 
 
-def test_an_image_that_was_not_rendered_is_named() -> None:
-    assert "an image is a template that was not rendered" in refused(deployment("{{ image }}"))
+def test_an_image_that_is_not_rendered_is_named() -> None:
+    assert "an image is a template that is not rendered" in refused(deployment("{{ image }}"))
 
 
 MIRRORED = {
@@ -175,7 +179,7 @@ MIRRORED = {
 
 
 @pytest.mark.parametrize("image", MIRRORED)
-def test_a_mirror_takes_the_place_of_the_registry_alone(image: str) -> None:
+def test_a_mirror_replaces_only_the_registry(image: str) -> None:
     assert read(deployment(image), registry="m:5000/h").images == (MIRRORED[image],)
 
 
@@ -189,30 +193,30 @@ WORKLOADS = {
 
 
 @pytest.mark.parametrize("kind", WORKLOADS)
-def test_every_kind_of_workload_is_moved_and_what_else_it_says_stays(kind: str) -> None:
+def test_every_kind_of_workload_uses_the_mirror_and_other_fields_stay(kind: str) -> None:
     (item,) = read(WORKLOADS[kind].replace("image: 'b:1'", "image: 'b:1', args: [b:1]"), registry="m").items
     assert "'image': 'm/library/b:1'" in str(item.manifest)
     assert "'args': ['b:1']" in str(item.manifest)
 
 
-def test_what_is_no_workload_stays() -> None:
+def test_other_kinds_are_not_changed() -> None:
     text = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: p}\nspec: {containers: [{image: x}]}\n"
     assert "'image': 'x'" in str(read(text, registry="m").items[0].manifest)
     half = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: p, namespace: ns}\nspec: {template: 3}\n"
     assert read(half, registry="m").images == ()
 
 
-def test_an_image_reads_as_docker_does() -> None:
+def test_an_image_is_parsed_as_by_docker() -> None:
     assert Image.parse("a/b:c") == Image("docker.io", "a/b", "c", "")
     assert str(Image.parse("b")) == "docker.io/library/b"
 
 
-def test_a_text_is_taken_by_its_digest_only() -> None:
+def test_a_text_is_accepted_only_with_its_digest() -> None:
     digest = hashlib.sha256(b"\xef\xbb\xbfa: 1\n").hexdigest()
     assert (
         verify_text("m", b"\xef\xbb\xbfa: 1\n", f" SHA256:{digest.upper()}\n".replace("SHA256", "sha256")) == "a: 1\n"
     )
-    with pytest.raises(ClusterError, match=f"m has the sha256 {digest}, and 00 is wanted"):
+    with pytest.raises(ClusterError, match=f"m has the sha256 {digest}, and the expected sha256 is 00"):
         verify_text("m", b"\xef\xbb\xbfa: 1\n", "00")
     with pytest.raises(ClusterError, match="m:2: a byte that is not UTF-8"):
         verify_text("m", b"a\n\xff", hashlib.sha256(b"a\n\xff").hexdigest())

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CEL as an API server evaluates it, by cel-python.
+"""Evaluate CEL as an API server does, with cel-python.
 
-What Kubernetes adds to CEL is supplied here: quantity() with compareTo and asApproximateFloat
+This module implements what Kubernetes adds to CEL: quantity() with compareTo and asApproximateFloat
 (kubernetes staging/src/k8s.io/apiserver/pkg/cel/library/quantity.go), and the type JSONPatch, whose patches are
 applied as RFC 6902 says.
 """
@@ -24,7 +24,7 @@ Document = dict[str, Any]
 
 
 class JSONPatch(celtypes.MessageType):
-    """op, path and value."""
+    """A patch with op, path and value."""
 
 
 def _quantity(text: celtypes.StringType) -> celtypes.StringType:
@@ -46,13 +46,13 @@ FUNCTIONS: Mapping[str, Any] = {"quantity": _quantity, "compareTo": _compare, "a
 
 @cache
 def _program(expression: str) -> celpy.Runner:
-    """Parsing is what takes long."""
+    """The parsed expression; parsing is slow."""
     environment = celpy.Environment(annotations={"JSONPatch": JSONPatch})
     return environment.program(environment.compile(expression), functions=dict(FUNCTIONS))
 
 
 def evaluate(expression: str, **values: Any) -> Any:
-    """What an expression comes to. An error of it is an exception, as it makes the server refuse the pod."""
+    """The value of an expression. An error raises an exception, because the server then refuses the pod."""
     result = _program(expression).evaluate({name: json_to_cel(value) for name, value in values.items()})
     if isinstance(result, Exception):
         raise result
@@ -60,9 +60,9 @@ def evaluate(expression: str, **values: Any) -> Any:
 
 
 def matches(policy: Document, pod: Document, old: Document | None = None) -> bool:
-    """Whether all match conditions of a policy hold for a new pod, or for a changed one."""
+    """Whether all match conditions of a policy are true for a new pod, or for a changed one."""
     operation = {"operation": "UPDATE" if old else "CREATE"}
-    texts = [each["expression"] for each in policy["spec"]["matchConditions"]]
+    texts = [condition["expression"] for condition in policy["spec"]["matchConditions"]]
     return all(evaluate(text, object=pod, oldObject=old, request=operation) for text in texts)
 
 
@@ -70,11 +70,13 @@ def refusals(policy: Document, pod: Document, old: Document | None = None) -> li
     """The messages of the validations that a pod does not pass."""
     if not matches(policy, pod, old):
         return []
-    variables = {each["name"]: evaluate(each["expression"], object=pod) for each in policy["spec"]["variables"]}
+    variables = {
+        variable["name"]: evaluate(variable["expression"], object=pod) for variable in policy["spec"]["variables"]
+    }
     return [
-        each["message"]
-        for each in policy["spec"]["validations"]
-        if not evaluate(each["expression"], object=pod, variables=variables)
+        validation["message"]
+        for validation in policy["spec"]["validations"]
+        if not evaluate(validation["expression"], object=pod, variables=variables)
     ]
 
 
@@ -82,8 +84,8 @@ def mutated(policy: Document, pod: Document) -> Document:
     """A pod after all mutations of a policy, one after the other."""
     pod = copy.deepcopy(pod)
     if matches(policy, pod):
-        for each in policy["spec"]["mutations"]:
-            for patch in evaluate(each["jsonPatch"]["expression"], object=pod):
+        for mutation in policy["spec"]["mutations"]:
+            for patch in evaluate(mutation["jsonPatch"]["expression"], object=pod):
                 _apply(pod, _plain(patch))
     return pod
 
@@ -91,14 +93,14 @@ def mutated(policy: Document, pod: Document) -> Document:
 def _apply(pod: Document, patch: Mapping[str, Any]) -> None:
     if patch["op"] != "add":
         raise ValueError(f"{patch['op']} is not one that the policies use")
-    *way, last = (step.replace("~1", "/").replace("~0", "~") for step in patch["path"].split("/")[1:])
-    place: Any = pod
-    for step in way:
-        place = place[step]
-    place[last] = patch["value"]
+    *parents, last = (step.replace("~1", "/").replace("~0", "~") for step in patch["path"].split("/")[1:])
+    target: Any = pod
+    for step in parents:
+        target = target[step]
+    target[last] = patch["value"]
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     return str(value) if isinstance(value, celtypes.StringType) else int(value)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every CEL rule on pods that keep it and pods that break it."""
+"""Every CEL rule, on pods that follow it and pods that break it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.ce
 VOLCANO, OPENFUYAO = "volcano.sh/qos-level", "openfuyao.com/QoS-level"
 BE = PriorityClass("colocation-be", -100, "Never")
 LEVELS = (LevelDefaults("HLS"), LevelDefaults("LS"), LevelDefaults("BE", BE, {"volcano.sh/oversubscription": "true"}))
-WANTED = Admission(True, True, "Deny", "volcano", BATCH_RESOURCES, ("kube-system",), LEVELS)
-POLICY, BINDING = admission_policies.render_validating(WANTED, "v1")
+ADMISSION = Admission(True, True, "Deny", "volcano", BATCH_RESOURCES, ("kube-system",), LEVELS)
+POLICY, BINDING = admission_policies.render_validating(ADMISSION, "v1")
 WHOLE = {"cpu": "2", "memory": "1Gi"}
 
 
 def pod(level: str | None, *containers: dict[str, Any], key: str = VOLCANO, **spec: Any) -> dict[str, Any]:
-    """A pod with a container for each of these resources."""
-    named = [{"name": f"c{number}", "resources": each} for number, each in enumerate(containers)] or [{"name": "c"}]
+    """A pod with one container for each of these resources."""
+    named = [{"name": f"c{number}", "resources": resources} for number, resources in enumerate(containers)] or [
+        {"name": "c"}
+    ]
     metadata: dict[str, Any] = {"name": "p"} if level is None else {"name": "p", "annotations": {key: level}}
     return {"metadata": metadata, "spec": {"containers": named, **spec}}
 
@@ -66,7 +68,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_a_pod_that_keeps_the_rules_is_let_in(name: str) -> None:
+def test_a_pod_that_follows_the_rules_is_admitted(name: str) -> None:
     assert refusals(POLICY, GOOD[name]) == []
 
 
@@ -112,25 +114,25 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_pod_that_breaks_a_rule_is_told_which(name: str) -> None:
-    broken, messages = BAD[name]
-    found = refusals(POLICY, broken)
-    assert len(found) == len(messages), found
-    assert all(each.startswith(told) for each, told in zip(found, messages, strict=True)), found
+def test_a_pod_that_breaks_a_rule_is_refused_with_its_message(name: str) -> None:
+    broken, expected = BAD[name]
+    refused = refusals(POLICY, broken)
+    assert len(refused) == len(expected), refused
+    assert all(message.startswith(beginning) for message, beginning in zip(refused, expected, strict=True)), refused
 
 
-def test_each_rule_is_broken_by_a_pod_here() -> None:
-    seen = {message for broken, _messages in BAD.values() for message in refusals(POLICY, broken)}
+def test_each_rule_is_broken_by_a_pod_of_this_test() -> None:
+    messages = {message for broken, _messages in BAD.values() for message in refusals(POLICY, broken)}
     both = pod("HLS", same(WHOLE))
     both["metadata"]["annotations"][OPENFUYAO] = "LS"
     (differing,) = refusals(POLICY, both)
-    assert {*seen, differing} == {each.message for each in admission_policies.validation_rules(BATCH_RESOURCES)}
+    assert {*messages, differing} == {rule.message for rule in admission_policies.validation_rules(BATCH_RESOURCES)}
     both["metadata"]["annotations"][OPENFUYAO] = "HLS"
     assert refusals(POLICY, both) == []
 
 
-def test_a_pod_that_was_there_before_can_be_changed_and_ended() -> None:
-    """Its finalizers are removed by an update."""
+def test_an_existing_pod_can_be_changed_and_deleted() -> None:
+    """An update removes its finalizers."""
     old = pod("BE", {"requests": {"cpu": "1"}})
     new = {**old, "metadata": {**old["metadata"], "finalizers": []}}
     assert refusals(POLICY, new, old) == []
@@ -148,7 +150,7 @@ def test_other_names_of_oversubscribed_resources() -> None:
     assert "namespaceSelector" not in policy["spec"]["matchConstraints"]
 
 
-def test_the_policy_is_about_pods_outside_of_some_namespaces_and_bound() -> None:
+def test_the_policy_excludes_some_namespaces_and_has_a_binding() -> None:
     assert POLICY["spec"]["matchConstraints"] == {
         "resourceRules": [
             {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["pods"]}
@@ -162,25 +164,25 @@ def test_the_policy_is_about_pods_outside_of_some_namespaces_and_bound() -> None
 
 
 MUTATIONS = {
-    each["metadata"]["name"]: each
-    for each in admission_policies.render_mutating(WANTED, "v1beta1")
-    if each["kind"] == MUTATING
+    manifest["metadata"]["name"]: manifest
+    for manifest in admission_policies.render_mutating(ADMISSION, "v1beta1")
+    if manifest["kind"] == MUTATING
 }
 
 
-def changed(found: dict[str, Any]) -> dict[str, Any]:
+def changed(manifest: dict[str, Any]) -> dict[str, Any]:
     for policy in MUTATIONS.values():
-        found = mutated(policy, found)
-    return found
+        manifest = mutated(policy, manifest)
+    return manifest
 
 
-def test_there_is_a_bound_policy_for_each_level() -> None:
-    all_of_them = admission_policies.render_mutating(WANTED, "v1beta1")
+def test_each_level_has_a_policy_with_a_binding() -> None:
+    manifests = admission_policies.render_mutating(ADMISSION, "v1beta1")
     assert list(MUTATIONS) == ["volcano-colocation-hls", "volcano-colocation-ls", "volcano-colocation-be"]
-    assert [each["spec"]["policyName"] for each in all_of_them if each["kind"] == f"{MUTATING}Binding"] == list(
-        MUTATIONS
-    )
-    assert {each["apiVersion"] for each in all_of_them} == {"admissionregistration.k8s.io/v1beta1"}
+    assert [
+        manifest["spec"]["policyName"] for manifest in manifests if manifest["kind"] == f"{MUTATING}Binding"
+    ] == list(MUTATIONS)
+    assert {manifest["apiVersion"] for manifest in manifests} == {"admissionregistration.k8s.io/v1beta1"}
 
 
 def test_be_gets_scheduler_class_and_nodes() -> None:
@@ -198,7 +200,7 @@ def test_be_gets_scheduler_class_and_nodes() -> None:
     assert after["metadata"] == before["metadata"]
 
 
-def test_what_a_pod_says_itself_stays() -> None:
+def test_values_of_the_pod_stay() -> None:
     own = pod("BE", schedulerName="mine", priorityClassName="mine", priority=7, nodeSelector={"disk": "ssd"})
     assert changed(own)["spec"] == {
         **own["spec"],
@@ -210,7 +212,7 @@ def test_what_a_pod_says_itself_stays() -> None:
     assert changed(chosen) == chosen
 
 
-def test_other_levels_get_what_is_theirs_and_the_rest_nothing() -> None:
+def test_other_levels_get_their_defaults_and_other_pods_nothing() -> None:
     assert changed(pod("LS", key=OPENFUYAO))["spec"] == {**pod("LS")["spec"], "schedulerName": "volcano"}
     assert changed(pod("LC")) == pod("LC")
     assert changed(pod(None)) == pod(None)
@@ -223,13 +225,13 @@ def test_a_text_is_a_literal(text: str) -> None:
     assert evaluate(f"{cel_string(text)} in {cel_list(['a', text])}")
 
 
-def test_the_newest_version_that_is_served_is_taken() -> None:
+def test_the_newest_served_version_is_used() -> None:
     assert newest_version(MUTATING, ["v1alpha1", "v1beta1"]) == "v1beta1"
     assert newest_version(MUTATING, ["v1", "v1beta1"]) == "v1"
     assert newest_version(VALIDATING, ["v1beta1"]) is None
     assert unsupported_reason(VALIDATING) == (
-        "the API server serves no admissionregistration.k8s.io ValidatingAdmissionPolicy in v1, which is there since"
-        " Kubernetes 1.30; nothing of it was made"
+        "the API server does not serve admissionregistration.k8s.io ValidatingAdmissionPolicy in v1, available since"
+        " Kubernetes 1.30; no such policy was created"
     )
 
 
@@ -241,24 +243,24 @@ def options(**levels: Any) -> dict[str, Any]:
         "scheduler": "volcano",
         "oversubscribed_resources": list(BATCH_RESOURCES),
         "excluded_namespaces": ["kube-system"],
-        "levels": [{"level": name, **each} for name, each in levels.items()],
+        "levels": [{"level": name, **fields} for name, fields in levels.items()],
     }
 
 
 def test_options_become_levels() -> None:
-    given = options(
+    settings = options(
         HLS={}, LS={}, BE={"priority_class": "colocation-be", "node_labels": {"volcano.sh/oversubscription": "true"}}
     )
-    assert parse_admission("a", given, [BE]) == WANTED
+    assert parse_admission("a", settings, [BE]) == ADMISSION
 
 
-def test_a_class_whose_number_is_not_known_is_refused() -> None:
-    with pytest.raises(ProfileError, match=r"a\.levels\[0\]\.priority_class: x is none of colocation_priority_classes"):
+def test_a_class_whose_value_is_not_known_is_refused() -> None:
+    with pytest.raises(ProfileError, match=r"a\.levels\[0\]\.priority_class: x is not in colocation_priority_classes"):
         parse_admission("a", options(BE={"priority_class": "x"}), [BE])
 
 
-def test_a_level_is_given_once() -> None:
-    given = options(BE={})
-    given["levels"] *= 2
-    with pytest.raises(ProfileError, match=r"a\.levels\[1\]\.level: BE is there twice"):
-        parse_admission("a", given, [])
+def test_a_level_is_defined_once() -> None:
+    settings = options(BE={})
+    settings["levels"] *= 2
+    with pytest.raises(ProfileError, match=r"a\.levels\[1\]\.level: BE is defined twice"):
+        parse_admission("a", settings, [])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Contradictions of the scheduler's configuration, each from upstream's own file with one thing changed."""
+"""Contradictions in the scheduler's configuration, each from upstream's file with one change."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf_findings import (
-    above_watermarks,
+    ignored_queue_fields,
     lint,
-    release,
-    unheard_queues,
+    thresholds_above_watermarks,
+    unknown_release,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import Watermarks
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import Usage
@@ -22,10 +22,10 @@ ADAPTOR = "metrics: {type: prometheus_adaptor}\n"
 
 
 def codes(text: str) -> list[str]:
-    return [each.code for each in lint("here", read_yaml(text))]
+    return [finding.code for finding in lint("here", read_yaml(text))]
 
 
-def test_upstreams_own_file_is_clean() -> None:
+def test_upstreams_file_has_no_findings() -> None:
     assert codes(TEXT) == []
 
 
@@ -54,51 +54,51 @@ def test_each_contradiction_has_its_code(text: str, expected: list[str]) -> None
     assert codes(text) == expected
 
 
-def test_hierarchy_in_another_tier_is_none() -> None:
+def test_hierarchy_in_another_tier_is_not_a_conflict() -> None:
     assert codes(TEXT.replace("- name: conformance", "- name: drf\n    enableHierarchy: true")) == [
         "scheduler-plugin-twice"
     ]
 
 
 def test_a_threshold_above_the_watermark_fills_nodes_that_evict() -> None:
-    (found,) = above_watermarks(Usage(70, 61), Watermarks(80, 60, 30, 30))
-    assert (found.code, found.evidence) == (
+    (finding,) = thresholds_above_watermarks(Usage(70, 61), Watermarks(80, 60, 30, 30))
+    assert (finding.code, finding.evidence) == (
         "scheduler-threshold-above-watermark",
         ("memory: threshold 61, watermark 60",),
     )
-    assert above_watermarks(Usage(80, 60), Watermarks(80, 60)) == ()
-    assert above_watermarks(None, Watermarks(80, 60)) == above_watermarks(Usage(99), None) == ()
+    assert thresholds_above_watermarks(Usage(80, 60), Watermarks(80, 60)) == ()
+    assert thresholds_above_watermarks(None, Watermarks(80, 60)) == thresholds_above_watermarks(Usage(99), None) == ()
 
 
-def test_fields_of_queues_that_nobody_looks_at() -> None:
+def test_fields_of_queues_that_no_plugin_uses() -> None:
     fields = {"deserved": ("a",), "parent": ("a", "b"), "weight": ("b",), "reclaimable": ("a",)}
-    (found,) = unheard_queues(read_yaml(TEXT), fields)
-    assert found.evidence == (
-        "deserved of a: the plugin capacity is not there",
-        "parent of a, b: the plugin capacity with enableHierarchy: true is not there",
-        "reclaimable of a: the action reclaim is not there",
+    (finding,) = ignored_queue_fields(read_yaml(TEXT), fields)
+    assert finding.evidence == (
+        "deserved of a: the plugin capacity is missing",
+        "parent of a, b: the plugin capacity with enableHierarchy: true is missing",
+        "reclaimable of a: the action reclaim is missing",
     )
     text = TEXT.replace("backfill", "backfill, reclaim").replace(
         "- name: proportion", "- {name: capacity, enableHierarchy: true}"
     )
-    (found,) = unheard_queues(read_yaml(text), fields)
-    assert found.evidence == ("weight of b: capacity shares by deserved, not by weight",)
-    assert unheard_queues(read_yaml(text), {"deserved": ("a",)}) == ()
+    (finding,) = ignored_queue_fields(read_yaml(text), fields)
+    assert finding.evidence == ("weight of b: capacity divides by deserved, not by weight",)
+    assert ignored_queue_fields(read_yaml(text), {"deserved": ("a",)}) == ()
 
 
 @pytest.mark.parametrize(
-    ("found", "told"),
+    ("version", "problem"),
     [
         ((1, 10), "is older than 1.11, the first with an agent"),
-        (None, "cannot be told from its image's tag"),
+        (None, "is not known from its image's tag"),
     ],
 )
-def test_a_release_that_may_know_less_is_told(found: tuple[int, int] | None, told: str) -> None:
-    (finding,) = release(found, "vc-scheduler")
+def test_an_old_or_unknown_release_is_reported(version: tuple[int, int] | None, problem: str) -> None:
+    (finding,) = unknown_release(version, "vc-scheduler")
     assert finding.summary == (
-        f"The scheduler's release {told}; what is said here of its configuration may not hold for it."
+        f"The scheduler's release {problem}; findings about its configuration may not apply to it."
     )
 
 
-def test_the_first_release_with_an_agent_says_nothing() -> None:
-    assert release((1, 11), "vc-scheduler:v1.11.0") == ()
+def test_the_first_release_with_an_agent_is_not_reported() -> None:
+    assert unknown_release((1, 11), "vc-scheduler:v1.11.0") == ()

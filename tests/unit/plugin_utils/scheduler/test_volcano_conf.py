@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The scheduler's configuration gets what colocation needs, and every other line stays."""
+"""The scheduler's configuration gets the settings for colocation, and every other line stays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_con
 
 
 @pytest.mark.parametrize(
-    ("found", "dropped", "after"),
+    ("current", "dropped", "after"),
     [
         ("", "", "allocate, backfill, preempt"),
         ("enqueue, allocate, backfill", "", "enqueue, allocate, backfill, preempt"),
@@ -31,30 +31,30 @@ from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_con
         ("allocate, backfill, preempt, allocate", "", "allocate, backfill, preempt"),
     ],
 )
-def test_the_wanted_actions_come_in_order_and_others_stay_where_they_were(found: str, dropped: str, after: str) -> None:
-    assert ", ".join(order_actions(parse_actions(found), parse_actions(dropped))) == after
+def test_the_needed_actions_are_ordered_and_others_keep_their_position(current: str, dropped: str, after: str) -> None:
+    assert ", ".join(order_actions(parse_actions(current), parse_actions(dropped))) == after
 
 
 @pytest.mark.parametrize("actions", ["allocate,backfill,preempt", "enqueue, allocate, backfill, preempt, reclaim"])
-def test_an_order_that_is_right_keeps_its_spelling(actions: str) -> None:
+def test_a_correct_order_keeps_its_spelling(actions: str) -> None:
     text = WRITTEN.replace("enqueue, allocate, backfill, preempt", actions)
     assert edit_conf(text, DesiredConf()) == text
 
 
-def test_upstreams_own_file_gets_what_colocation_needs() -> None:
+def test_upstreams_file_gets_what_colocation_needs() -> None:
     assert edit_conf(TEXT, DesiredConf()) == WRITTEN
 
 
 def test_a_second_edit_changes_nothing() -> None:
-    wanted = DesiredConf(
+    desired = DesiredConf(
         ("enqueue",), Usage(50, 70, False), Metrics("prometheus", "http://prometheus.monitoring.svc:9090")
     )
-    once = edit_conf(TEXT, wanted)
-    assert edit_conf(once, wanted) == once
+    once = edit_conf(TEXT, desired)
+    assert edit_conf(once, desired) == once
     document = read_yaml(once)
     assert document["actions"] == "allocate, backfill, preempt"
     (usage,) = plugins_named(document, "usage")
-    assert (usage.tier, usage.place) == (0, 3)
+    assert (usage.tier, usage.index) == (0, 3)
     assert usage.settings == {
         "name": "usage",
         "enablePredicate": False,
@@ -76,14 +76,14 @@ def test_priority_comes_first_from_wherever_it_is() -> None:
     assert edit_conf(TEXT.replace("  - name: priority\n", ""), DesiredConf()) == WRITTEN
 
 
-def test_a_gang_that_vetoes_no_more_and_none_that_is_made_up() -> None:
+def test_an_existing_gang_is_changed_and_none_is_added() -> None:
     text = TEXT.replace("enablePreemptable: false\n  - name: conf", "enablePreemptable: true # hm\n  - name: conf")
     assert "    enablePreemptable: false # hm\n    enableJobStarving: false\n" in edit_conf(text, DesiredConf())
     without = TEXT.replace("  - name: gang   # all of a job or nothing\n    enablePreemptable: false\n", "")
     assert "gang" not in edit_conf(without, DesiredConf())
 
 
-def test_thresholds_of_a_usage_that_is_there_are_set_and_its_weights_stay() -> None:
+def test_thresholds_of_an_existing_usage_are_set_and_its_weights_stay() -> None:
     item = (
         "  - name: usage\n    enablePredicate: false\n    arguments:\n      usage.weight: 5\n"
         "      thresholds:\n        cpu: 80 # so\n"
@@ -96,7 +96,7 @@ def test_thresholds_of_a_usage_that_is_there_are_set_and_its_weights_stay() -> N
     assert after == WRITTEN.replace("  - name: overcommit\n", new + "  - name: overcommit\n")
 
 
-def test_an_adaptor_needs_no_address_and_one_that_is_there_stays() -> None:
+def test_an_adaptor_needs_no_address_and_an_existing_one_stays() -> None:
     text = TEXT + "metrics:\n  address: http://old:9090\n  tls: kept\n"
     document = read_yaml(edit_conf(text, DesiredConf(metrics=Metrics("prometheus_adaptor", interval="1m"))))
     assert document["metrics"] == {
@@ -110,7 +110,7 @@ def test_an_adaptor_needs_no_address_and_one_that_is_there_stays() -> None:
 @pytest.mark.parametrize(
     "text", ["", "actions: allocate\n", "tiers: {}\n", "tiers:\n- plugins: []\n", "tiers:\n- plugins: [gang]\n"]
 )
-def test_a_text_without_plugins_is_not_made_up(text: str) -> None:
+def test_a_text_without_plugins_is_refused(text: str) -> None:
     with pytest.raises(EditError):
         edit_conf(text, DesiredConf())
 
