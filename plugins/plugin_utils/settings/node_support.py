@@ -21,7 +21,7 @@ from ..profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES
 from ..profile.validators import ProfileError
 from ..releases.kubelet_policy_options import parse_bool
 from ..releases.versions import minor
-from ..rules.memory_qos import GATE, SOUND_KERNEL
+from ..rules.memory_qos import GATE, SAFE_KERNEL
 
 KnobValues = Mapping[str, Any]
 """Values by the name of their knob; None puts back what was there before us."""
@@ -196,7 +196,7 @@ def unsupported_reason(node: QosNode, knob: str) -> str:
     feature = FEATURE_BY_KNOB.get(knob, knob)
     if node.features.get(feature) is False:
         return f"this kernel ({node.release}) has no {node.probed[feature]}{_alternative(node, knob)}"
-    if knob == "memory_high" and node.kernel is not None and node.kernel < SOUND_KERNEL:
+    if knob == "memory_high" and node.kernel is not None and node.kernel < SAFE_KERNEL:
         return (
             f"Linux {node.release} may stall what reaches memory.high without an end; 5.9 and newer do not (KEP-2570)"
         )
