@@ -188,7 +188,7 @@ def refuse_runtime_v1(draft: PlanDraft) -> Iterator[Refusal]:
         if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not desired:
             yield Refusal(
                 "containerd-runtime-v1",
-                f"handler {name} is of type {RUNTIME_V1}, whose cgroup driver this collection does not change",
+                f"handler {name} is of type {RUNTIME_V1}, whose driver this collection does not change",
                 f'Set runtime_type = "{DEFAULT_RUNTIME_TYPE}" for the handler, or remove it.',
                 file=source_of(layers, name) or draft.runtime.config.path,
             )

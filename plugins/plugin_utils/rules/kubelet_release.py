@@ -38,8 +38,8 @@ def refuse_newer_fields(draft: PlanDraft) -> Iterator[Refusal]:
         if version and version < field.since:
             yield Refusal(
                 "kubelet-too-old-for-field",
-                f"kubelet {draft.kubelet.version} does not have {field.key}, which {format_version(field.since)} added;"
-                " it would ignore the field",
+                f"kubelet {draft.kubelet.version} would ignore {field.key}, which was added in"
+                f" {format_version(field.since)}",
                 f"Remove {field.option} for this node, or upgrade kubelet first.",
                 variable=field.option,
             )
@@ -62,7 +62,7 @@ def refuse_unknown_version(draft: PlanDraft) -> Iterator[Refusal]:
     for option, name, since in dict.fromkeys(_newer_than_oldest(draft.desired)):
         yield Refusal(
             "kubelet-version-unknown",
-            f"{name} needs kubelet {format_version(since)} or newer, and this kubelet does not report its version",
+            f"{name} was added in kubelet {format_version(since)}, and this kubelet does not report its version",
             f"Remove {option} for this node, or find out why kubelet --version does not answer.",
             variable=option,
         )

@@ -103,7 +103,7 @@ def _unknown_levels(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
         if level not in (*LEVELS, *COMPRESSIBLE):
             yield f"kubelet does not know {level}"
         elif level in COMPRESSIBLE and version and version < COMPRESSIBLE_SINCE:
-            yield f"{level} needs kubelet 1.32 or newer"
+            yield f"{level} was added in kubelet 1.32"
 
 
 def _allocatable(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:

@@ -280,7 +280,7 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         {},
         as_it_is,
         {"fail_cgroup_v1": False, "pod_pids_limit": 5},
-        ("(fail_cgroup_v1): ", "failCgroupV1 came with kubelet 1.31", "does not tell its version"),
+        ("(fail_cgroup_v1): ", "failCgroupV1 was added in kubelet 1.31", "does not report its version"),
     ),
     "factor": (
         "kubelet_config",

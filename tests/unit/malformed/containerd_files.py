@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 DRIVER = {"cgroup_driver": "systemd"}
 NRI = {"nri": {"enabled": True, "socket_path": "/run/n.sock"}}
 PATH = f"/{RUNTIME}"
-CORRECT = "Correct the file; it is left as it is."
+CORRECT = "Correct the file; this collection does not change it."
 CRI = 'plugins."io.containerd.grpc.v1.cri"'
 RUNC = f"{CRI}.containerd.runtimes.runc"
 PLUGIN = '"io.containerd.nri.v1.nri"'
@@ -58,7 +58,7 @@ def _folder(root: Path) -> None:
 
 TYPE = "Correct or delete this key"
 BY_HAND = "Change its elements by hand"
-NOT_READ = "its imports count by containerd's release, and the release is unknown. Take imports out"
+NOT_READ = "the effect of its imports depends on containerd's release, which is unknown. Remove imports"
 IMPORTED = 'imports = ["/etc/containerd/x.toml"]'
 X = "etc/containerd/x.toml"
 
@@ -110,10 +110,10 @@ CASES = {
     "schema 1": _schema("1", "version = 1"),
     "schema 9": _schema("9", "version = 9"),
     "schema below 0": _schema("-2", "version = -2"),
-    "schema of a text": _schema("no whole number", 'version = "2"'),
-    "schema of a fraction": _schema("no whole number", "version = 2.0"),
-    "schema of a switch": _schema("no whole number", "version = true"),
-    "schema of a list": _schema("no whole number", "version = [2]"),
+    "schema of a text": _schema("not an integer", 'version = "2"'),
+    "schema of a fraction": _schema("not an integer", "version = 2.0"),
+    "schema of a switch": _schema("not an integer", "version = true"),
+    "schema of a list": _schema("not an integer", "version = [2]"),
     "no schema": _schema("1", ""),
     "plugins are a text": _shape(2, TYPE, 'version = 2\nplugins = "x"\n'),
     "plugins are a list": _shape(2, TYPE, 'version = 2\nplugins = ["x"]\n'),
@@ -133,13 +133,13 @@ CASES = {
     "disabled plugins are a text": Case(
         "containerd_config",
         DRIVER,
-        (f"{PATH}: disabled_plugins is not a list of texts; containerd does not start", "Correct the value"),
+        (f"{PATH}: disabled_plugins is not a list of strings; containerd does not start", "Correct the value"),
         {RUNTIME: f'disabled_plugins = "cri"\n{RUNTIME_TEXT}'},
     ),
     "required plugins are numbers": Case(
         "containerd_config",
         DRIVER,
-        (f"{PATH}: required_plugins is not a list of texts; containerd does not start", "Correct the value"),
+        (f"{PATH}: required_plugins is not a list of strings; containerd does not start", "Correct the value"),
         {RUNTIME: f"required_plugins = [5]\n{RUNTIME_TEXT}"},
     ),
     "plugin of another schema": Case(
@@ -156,9 +156,11 @@ CASES = {
     ),
     "imports what is not there": _imports("/etc/containerd/none.toml does not exist", 'imports = ["none.toml"]'),
     "imports a pattern that is none": _imports("/etc/containerd/[.toml does not exist", 'imports = ["[.toml"]'),
-    "imports a text": _imports("imports is not a list of texts; containerd does not start with it", 'imports = "/x"'),
-    "imports a number": _imports("imports is not a list of texts; containerd does not start with it", "imports = [5]"),
-    "imports a name with NUL": _imports("which was not looked at. Import fewer", 'imports = ["/etc/x\\u0000.toml"]'),
+    "imports a text": _imports("imports is not a list of strings; containerd does not start with it", 'imports = "/x"'),
+    "imports a number": _imports(
+        "imports is not a list of strings; containerd does not start with it", "imports = [5]"
+    ),
+    "imports a name with NUL": _imports("which was not read. Import fewer", 'imports = ["/etc/x\\u0000.toml"]'),
     "imports a folder": _imports(NOT_READ, 'imports = ["/etc/containerd"]'),
     "imports what imports it": _imports(NOT_READ, IMPORTED, {X: 'version = 2\nimports = ["config.toml"]\n'}),
     "imports no TOML": _imports(NOT_READ, IMPORTED, {X: "a = [\n"}),
@@ -170,7 +172,7 @@ CASES = {
         {f"etc/containerd/c{n}.toml": f'version = 2\nimports = ["c{n + 1}.toml"]\n' for n in range(100)},
     ),
     "link in its place": Case(
-        "containerd_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_link
+        "containerd_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link with the file"), spoil=_link
     ),
     "folder in its place": Case(
         "containerd_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_folder

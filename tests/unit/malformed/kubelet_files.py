@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 
 DRIVER = {"cgroup_driver": "systemd"}
 PATH = f"/{KUBELET}"
-CORRECT = "Correct the file; it is left as it is."
+CORRECT = "Correct the file; this collection does not change it."
 AS_JSON = "begins with {, so that kubelet reads it as JSON, and it is"
 NOT_YAML = "a character that YAML does not allow"
 
@@ -40,7 +40,7 @@ def _bytes(added: bytes) -> Case:
 def _field(line: str, said: str, place: str = "") -> Case:
     """A field that nobody asked to change, of a type that kubelet does not decode."""
     name = place or line.partition(":")[0]
-    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {said}", "take it out")
+    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {said}", "remove it")
     return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
 
 
@@ -180,8 +180,8 @@ CASES = {
     "root is a list": _field("cgroupRoot: [a]", "a text"),
     "static pods are a list": _field("staticPodPath: [a]", "a text"),
     "scope is a mapping": _field("topologyManagerScope: {a: b}", "a text"),
-    "unknown policy": _kept("kubelet knows no cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"),
-    "policy in small letters": _kept("kubelet knows no memoryManagerPolicy static", "memoryManagerPolicy: static"),
+    "unknown policy": _kept("kubelet does not know cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"),
+    "policy in small letters": _kept("kubelet does not know memoryManagerPolicy static", "memoryManagerPolicy: static"),
     "reservation is a text": _kept("systemReserved is not a table of resources", "systemReserved: cpu=1"),
     "reservation is a list": _kept("kubeReserved is not a table of resources", "kubeReserved: [cpu]"),
     "reservation is a number": _kept("systemReserved.cpu is not written as a text", "systemReserved: {cpu: -1}"),
@@ -199,10 +199,10 @@ CASES = {
     ),
     "pipe in its place": Case("kubelet_config", DRIVER, (f"{PATH}: ", "not a regular file", CORRECT), spoil=_pipe),
     "link to nothing": Case(
-        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_dangling
+        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link with the file"), spoil=_dangling
     ),
     "link to itself": Case(
-        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_itself
+        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link with the file"), spoil=_itself
     ),
     "not there": Case(
         "kubelet_config", DRIVER, (f"{PATH}: kubelet runs without this file", "--config"), {KUBELET: None}, as_it_is

@@ -222,7 +222,7 @@ def test_a_handler_that_the_base_declares_has_no_place_without_an_import(tmp_pat
     node.changed(files={path: node.file(path) + more})
     _facts, _edits, (said,) = planned(node, {"cgroup_driver": "systemd"})
     assert "the table of nvidia stands before the tables that can be added to, and TOML takes no table twice" in said
-    assert "Upgrade k3s to a release that imports a folder of drop-ins" in said
+    assert "Upgrade k3s to a release that imports a drop-in directory" in said
 
 
 def test_nri_that_actions_of_a_template_write_is_left_to_them(tmp_path: Path) -> None:

@@ -173,8 +173,8 @@ def test_names_of_backups(name: str) -> None:
 def test_an_edit_that_was_not_applied_and_a_parameter_that_will_go() -> None:
     node = boot(captured(ALIGNED), grub=["cgroup_disable=memory"], entry=[])
     assert found(node)["next-boot-command-line-differs"].evidence == (
-        f"{GRUB}: cgroup_disable=memory; in force: nothing",
-        f"{ENTRY}: nothing; in force: {V2_WORD}",
+        f"{GRUB}: cgroup_disable=memory; now: nothing",
+        f"{ENTRY}: nothing; now: {V2_WORD}",
     )
 
 
@@ -183,7 +183,7 @@ def test_an_old_runtime_is_below_the_minimum_of_v2(name: str, version: str, leas
     node = put(
         captured(ALIGNED) if name == "containerd" else crio(captured(ALIGNED)), version, "runtime", "cri", "version"
     )
-    assert found(node)["below-v2-minimum"].evidence == (f"{name} {version}, wanted is {least}",)
+    assert found(node)["below-v2-minimum"].evidence == (f"{name} {version}, required is {least}",)
 
 
 def test_features_of_rubik_that_may_be_on() -> None:
@@ -215,7 +215,7 @@ LEGACY = "systemd.unified_cgroup_hierarchy=0"
     ("installed", "files", "said"),
     [
         ("258", {}, "cgroup v2"),
-        ("252", {}, "a cgroup version that files do not tell"),
+        ("252", {}, "a cgroup version that the files do not determine"),
         ("252", {"grub": [LEGACY]}, "cgroup hybrid"),
         ("252", {"grub": [LEGACY], "entry": [V2_WORD]}, "cgroup v2"),
         ("257", {"installed": [LEGACY]}, "cgroup v2"),
@@ -223,13 +223,13 @@ LEGACY = "systemd.unified_cgroup_hierarchy=0"
 )
 def test_what_the_first_boot_of_an_image_gives(installed: str, files: dict[str, list[str]], said: str) -> None:
     node = image(boot(systemd(captured(ALIGNED), "252", installed), **files))
-    assert found(node)["offline-image"].summary.endswith(f"Its first boot gives {said}.")
+    assert found(node)["offline-image"].summary.endswith(f"Its first boot will use {said}.")
 
 
 def test_entries_that_do_not_agree_tell_no_line() -> None:
     entries = {ENTRY: [LEGACY], ENTRY.replace("6.12", "6.1"): []}
     evidence = found(image(put(captured(ALIGNED), entries, "boot")))["offline-image"].evidence
-    assert evidence[1] == "kernel command line: no file in the image tells"
+    assert evidence[1] == "kernel command line: unknown, no file in the image sets it"
 
 
 def test_an_image_whose_files_agree_with_the_profile_is_aligned() -> None:

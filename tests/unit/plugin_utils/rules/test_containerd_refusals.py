@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-schema",
         "2.3.1",
         {MAIN: "version = true\n"},
-        (f"{MAIN}: ", "version is no whole number"),
+        (f"{MAIN}: ", "version is not an integer"),
         ("2.3.1", {MAIN: "version = 3\n"}),
     ),
     "a drop-in of ours that lost its version": (
@@ -95,21 +95,21 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-release-unknown",
         "unreleased",
         {MAIN: "version = 2\n" + ALL, NVIDIA: "version = 2\n"},
-        (f"{MAIN}: ", "the release is unreleased", "imports"),
+        (f"{MAIN}: ", "release, which is unreleased", "imports"),
         ("unreleased", {MAIN: "version = 2\n"}),
     ),
     "an import elsewhere replaces the table": (
         "containerd-imports",
         "1.7.24",
         {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: OFF2},
-        (f"{KATA}: ", f"counts instead of {MAIN}", "/etc/containerd/"),
+        (f"{KATA}: ", f"overrides {MAIN}", "/etc/containerd/"),
         ("1.7.24", {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: f"[{NRI}]\ndisable = false\n"}),
     ),
     "a later file says otherwise": (
         "containerd-overridden",
         "2.1.9",
         {MAIN: "version = 3\n" + ALL, LATER: "version = 3\n" + OFF3},
-        (f"{LATER}: ", "SystemdCgroup of runc would not count"),
+        (f"{LATER}: ", "SystemdCgroup of runc would have no effect"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n" + OFF3}),
     ),
     "an import of an import says otherwise": (
@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-imports",
         "2.1.9",
         {MAIN: 'version = 3\nimports = ["a.toml"]\n' + OFF3, "/etc/containerd/a.toml": 'imports = ["config.toml"]\n'},
-        ("/etc/containerd/a.toml: ", f"it imports {MAIN}", "only"),
+        ("/etc/containerd/a.toml: ", f"imports {MAIN}", "only"),
         ("2.1.9", {MAIN: 'version = 3\nimports = ["a.toml"]\n' + OFF3, "/etc/containerd/a.toml": ""}),
     ),
     "an import that does not parse": (
@@ -155,7 +155,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-imports",
         "2.1.9",
         {MAIN: 'version = 3\nimports = ["a.toml"]\n'},
-        (f"{MAIN}: ", "imports /etc/containerd/a.toml, which was not looked at"),
+        (f"{MAIN}: ", "imports /etc/containerd/a.toml, which was not read"),
         ("2.1.9", {MAIN: 'version = 3\nimports = ["a.toml"]\n', "/etc/containerd/a.toml": ""}),
     ),
     "versions that are mixed": (
@@ -244,7 +244,7 @@ def test_nri_that_another_file_outranks() -> None:
     files = {MAIN: "version = 3\n" + ALL, LATER: f'version = 3\n[{NRI}]\ndisable = true\nsocket_path = "/x"\n'}
     wanted = {"nri": {"enabled": True, "socket_path": "/run/x.sock"}}
     found = refused("2.1.9", files, wanted)["containerd-overridden"]
-    assert found.startswith(f"{LATER}: NRI's socket_path, disable would not count")
+    assert found.startswith(f"{LATER}: NRI's socket_path, disable would have no effect")
     assert refused("2.1.9", {**files, LATER: "version = 3\n"}, wanted) == {}
 
 
@@ -266,7 +266,7 @@ def test_a_dump_that_says_otherwise_than_the_files() -> None:
     (found,) = plan_of(node, DRIVER).refusals
     assert (found.code, found.message) == (
         "containerd-dump-differs",
-        f"{DUMP} says cgroupfs for handler runc, its files say systemd",
+        f"{DUMP} shows cgroupfs for handler runc, but its files set systemd",
     )
     node["runtime"]["dump"]["text"] = files[MAIN]
     assert plan_of(node, DRIVER).refusals == ()
@@ -329,7 +329,7 @@ def test_a_handler_of_the_runtime_of_1_2_is_not_changed(text: str, driver: str, 
         refusal = found["containerd-runtime-v1"]
         assert (refusal.file, refusal.message) == (
             MAIN,
-            "handler old is of type io.containerd.runtime.v1.linux, whose driver is not changed here",
+            "handler old is of type io.containerd.runtime.v1.linux, whose driver this collection does not change",
         )
         assert 'runtime_type = "io.containerd.runc.v2"' in refusal.remedy
     assert plan_of(node, {"read_only_port": 0}).refusals == ()

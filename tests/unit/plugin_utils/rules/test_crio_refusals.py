@@ -61,7 +61,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{FOLDER}/99-zz.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
         DRIVER,
         "crio-drop-in-overridden",
-        (f"{FOLDER}/99-zz.conf: ", "cgroup_manager = 'cgroupfs'", "99-volcano-colocation.conf", "rename it"),
+        (f"{FOLDER}/99-zz.conf: ", "cgroup_manager = 'cgroupfs'", "99-volcano-colocation.conf", "rename the file"),
     ),
     "later NRI": (
         {"files": {f"{FOLDER}/zz.conf": "[crio.nri]\nenable_nri = false\n"}},
@@ -79,7 +79,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{FOLDER}/50.d/x.conf": ""}},
         DRIVER,
         "crio-nested-directory",
-        (f"{FOLDER}/50.d: is a folder", "Move its files up"),
+        (f"{FOLDER}/50.d: is a directory", "Move its files to the directory above"),
     ),
     "our own as a link": (
         {"links": {OURS: "/etc/x.conf"}, "files": {"/etc/x.conf": ""}},
@@ -98,7 +98,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         NRI,
         "crio-nri-connections-disabled",
-        (f"{FOLDER}/50.conf (nri.enabled): has nri_disable_connections = true",),
+        (f"{FOLDER}/50.conf (nri.enabled): sets nri_disable_connections = true",),
     ),
     "silent": (
         {"live": {"runtime": {"cri": {"error": "refused"}}}},

@@ -93,7 +93,7 @@ V1_CASES: dict[str, tuple[str, Options, str | None, str]] = {
         "false on cgroup v1",
     ),
     "one process, true": ("1.32.13", {"single_process_oom_kill": True}, None, ""),
-    "MemoryQoS": ("1.30.14", {"feature_gates": {"MemoryQoS": True}}, "memory-qos-on-v1", "does nothing on cgroup v1"),
+    "MemoryQoS": ("1.30.14", {"feature_gates": {"MemoryQoS": True}}, "memory-qos-on-v1", "has no effect on cgroup v1"),
     "MemoryQoS off": ("1.30.14", {"feature_gates": {"MemoryQoS": False}}, None, ""),
 }
 
@@ -113,10 +113,13 @@ def test_memory_high_needs_a_sound_kernel(kernel: str, code: set[str]) -> None:
 
 
 UNKNOWN: list[tuple[Options, str | None]] = [
-    ({"fail_cgroup_v1": False}, "failCgroupV1 came with kubelet 1.31"),
-    ({"cpu_manager_policy_options": {"full-pcpus-only": True}}, "cpuManagerPolicyOptions came with kubelet 1.22"),
-    (enforced("pods", "system-reserved-compressible", **SYSTEM), "system-reserved-compressible came with kubelet 1.32"),
-    ({"feature_gates": {"MemoryQoS": False}}, "MemoryQoS came with kubelet 1.22"),
+    ({"fail_cgroup_v1": False}, "failCgroupV1 was added in kubelet 1.31"),
+    ({"cpu_manager_policy_options": {"full-pcpus-only": True}}, "cpuManagerPolicyOptions was added in kubelet 1.22"),
+    (
+        enforced("pods", "system-reserved-compressible", **SYSTEM),
+        "system-reserved-compressible was added in kubelet 1.32",
+    ),
+    ({"feature_gates": {"MemoryQoS": False}}, "MemoryQoS was added in kubelet 1.22"),
     ({"feature_gates": {"SomethingNew": True}}, None),
     (enforced("pods", "system-reserved", **SYSTEM), None),
     ({"topology_manager_scope": "pod", "pod_pids_limit": 5, "cgroup_driver": "systemd"}, None),

@@ -29,7 +29,7 @@ GATE = (
 )
 
 REFUSED = {
-    "too small": ("maxPods: -1\n", "maxPods: 0\n", "maxPods = -1", "kubelet takes at least 0"),
+    "too small": ("maxPods: -1\n", "maxPods: 0\n", "maxPods = -1", "kubelet accepts at least 0"),
     "too great": (
         "oomScoreAdj: 1001\n",
         "oomScoreAdj: 1000\n",
@@ -40,7 +40,7 @@ REFUSED = {
         "containerLogMonitorInterval: 2999ms\n",
         "containerLogMonitorInterval: 3s\n",
         "containerLogMonitorInterval = 2999ms",
-        "kubelet takes at least 3000 ms",
+        "kubelet accepts at least 3000 ms",
     ),
     "below another field": (
         "crashLoopBackOff: {maxContainerRestartPeriod: 301s}\n",
@@ -90,7 +90,7 @@ REFUSED = {
         "systemCgroups = /system.slice",
         "it needs cgroupRoot",
     ),
-    "a mode": ("runOnce: true\n", "runOnce: false\n", "runOnce = true", "no such mode"),
+    "a mode": ("runOnce: true\n", "runOnce: false\n", "runOnce = true", "no longer has this mode"),
     "logs": (
         "enableSystemLogQuery: true\nenableSystemLogHandler: false\nfeatureGates: {NodeLogQuery: true}\n",
         "enableSystemLogQuery: true\nfeatureGates: {NodeLogQuery: true}\n",
@@ -147,7 +147,7 @@ def test_its_neighbour_is_not_named(case: str) -> None:
 def test_a_flag_overrides_the_file() -> None:
     flags = (f"--config={KUBELET_FILE}", "--max-pods=-0x1")
     assert told(kubelet_flags(node("maxPods: 5\n"), *flags)) == [
-        "maxPods = -0x1 (kubelet's command line, --max-pods): kubelet takes at least 0"
+        "maxPods = -0x1 (kubelet's command line, --max-pods): kubelet accepts at least 0"
     ]
     assert told(kubelet_flags(node("maxPods: -5\n"), flags[0], "--max-pods=5")) == []
 
@@ -155,7 +155,7 @@ def test_a_flag_overrides_the_file() -> None:
 def test_a_flag_cannot_ask_for_the_default_port() -> None:
     assert told(node("port: 0\n")) == []
     (line,) = told(kubelet_flags(node(""), f"--config={KUBELET_FILE}", "--port=0"))
-    assert "a flag cannot ask for the default" in line
+    assert "a flag cannot select the default" in line
 
 
 def test_a_drop_in_overrides_the_file() -> None:

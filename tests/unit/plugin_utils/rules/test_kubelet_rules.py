@@ -79,7 +79,7 @@ def test_a_refused_dropin_is_named_with_file_and_line(node: Snapshot) -> None:
 @pytest.mark.parametrize(
     ("number", "variable", "said"),
     [
-        ("1.27.4", None, "it has no such flag"),
+        ("1.27.4", None, "this version does not have the flag"),
         ("1.28.4", False, "KUBELET_CONFIG_DROPIN_DIR_ALPHA is not set"),
         ("1.29.1", False, "KUBELET_CONFIG_DROPIN_DIR_ALPHA is not set"),
         ("1.29.1", True, None),
@@ -95,13 +95,13 @@ def test_the_folder_of_dropins_by_version(node: Snapshot, number: str, variable:
 
 def test_a_missing_folder_of_dropins_stops_kubelet(node: Snapshot) -> None:
     snapshot = put(dropins(without_old_flag(node, "1.31.0")), False, "kubelet", "config_dir", "exists")
-    assert "there is no such folder" in one(snapshot, "config-dir-refused").summary
+    assert "the directory does not exist" in one(snapshot, "config-dir-refused").summary
 
 
 def test_what_the_unit_changes_names_the_variable_and_its_file(node: Snapshot) -> None:
     finding = one(unit(node, "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs\n"), "kubelet-flags-change")
     assert finding.evidence == (
-        f"--cgroup-driver: not given now, cgroupfs next (KUBELET_KUBEADM_ARGS in {ENVIRONMENT}, --cgroup-driver)",
+        f"--cgroup-driver: not set now, cgroupfs next (KUBELET_KUBEADM_ARGS in {ENVIRONMENT}, --cgroup-driver)",
     )
 
 
@@ -122,7 +122,7 @@ def test_a_place_that_systemd_fills_in_is_not_held_against_kubelet(node: Snapsho
 def test_a_flag_that_goes_away(node: Snapshot) -> None:
     snapshot = kubelet_flags(unit(node, ""), "--cpu-manager-policy=static")
     assert one(snapshot, "kubelet-flags-change").evidence == (
-        "--cpu-manager-policy: static now, not given next (no longer given)",
+        "--cpu-manager-policy: static now, not set next (no longer set)",
     )
 
 
@@ -156,8 +156,8 @@ def test_configz_with_what_no_file_gives(node: Snapshot) -> None:
         configz(node, kubeReserved={"cpu": "1"}, topologyManagerPolicy="restricted"), "kubelet-configz-differs"
     )
     assert finding.evidence == (
-        "topologyManagerPolicy: restricted by /configz, none by its files and flags",
-        "kubeReserved: cpu=1 by /configz, nothing by its files and flags",
+        "topologyManagerPolicy: restricted in /configz, none in its files and flags",
+        "kubeReserved: cpu=1 in /configz, not set in its files and flags",
     )
 
 
@@ -186,7 +186,7 @@ def test_a_driver_in_json_is_hidden_from_agents(node: Snapshot) -> None:
 def test_a_driver_that_no_file_names_is_hidden_from_agents(node: Snapshot) -> None:
     snapshot = cri_driver(without_old_flag(kubelet_edit(node, "cgroupDriver: systemd\n", ""), "1.34.1"), "systemd")
     assert one(snapshot, "driver-hidden-from-agents").evidence == (
-        f"{KUBELET_FILE}: no cgroupDriver; kubelet's comes from the CRI's RuntimeConfig",
+        f"{KUBELET_FILE}: no cgroupDriver; kubelet's driver comes from the CRI's RuntimeConfig",
     )
 
 

@@ -251,9 +251,9 @@ def test_a_reserved_cgroup_needs_no_controller_that_the_root_has_not() -> None:
 
 
 def test_an_old_systemd_is_below_the_minimum_of_v2() -> None:
-    assert found(systemd(captured(ALIGNED), "239"))["below-v2-minimum"].evidence == ("systemd 239, wanted is 244",)
+    assert found(systemd(captured(ALIGNED), "239"))["below-v2-minimum"].evidence == ("systemd 239, required is 244",)
 
 
 def test_what_lives_in_the_second_tree_is_told() -> None:
     node = put(captured(ALIGNED), {f"{ROOT}/kubepods": 2, f"{ROOT}/kubepods.slice": 3}, "cgroups", "pods")
-    assert found(node)["second-kubepods-tree"].evidence == (f"{ROOT}/kubepods: 2 folder(s) of pods",)
+    assert found(node)["second-kubepods-tree"].evidence == (f"{ROOT}/kubepods: 2 pod cgroup(s)",)

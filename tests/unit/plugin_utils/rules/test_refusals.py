@@ -155,7 +155,7 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         "flag-overrides-config",
         lambda node: kubelet_flags(node, "--cgroup-driver=cgroupfs"),
         WANTED,
-        ("--cgroup-driver=cgroupfs", "cgroupDriver", "Take the flag out"),
+        ("--cgroup-driver=cgroupfs", "cgroupDriver", "Remove the flag"),
     ),
     "no containerd": (
         "containerd-missing",

@@ -54,7 +54,7 @@ def test_what_is_as_wanted_is_no_reason() -> None:
 def test_where_lines_of_nri_go(templates: tuple[str, ...], imports: tuple[str, ...], place: str) -> None:
     (found,) = refused(templates, imports, **NRI_OFF)
     assert (found.code, found.file) == ("config-regenerated", f"{FOLDER}/config.toml")
-    assert "rke2 makes this file anew at each start; wanted is containerd" in found.message
+    assert "rke2 regenerates this file at each start; planned changes: containerd" in found.message
     assert place in found.remedy
     assert "restart rke2" in found.remedy
 
@@ -62,10 +62,10 @@ def test_where_lines_of_nri_go(templates: tuple[str, ...], imports: tuple[str, .
 def test_the_driver_is_rke2s_own_decision() -> None:
     (found,) = refused(cgroup_driver="cgroupfs")
     assert "SystemdCgroup: True -> False" in found.message
-    assert "rke2 gives containerd and kubelet one driver: systemd when systemd started rke2" in found.remedy
+    assert "rke2 gives containerd and kubelet the same driver: systemd if systemd started rke2" in found.remedy
     assert ".tmpl" not in found.remedy
     (templated,) = refused((TEMPLATE,), cgroup_driver="cgroupfs")
-    assert f"let {TEMPLATE} say SystemdCgroup = {{{{ .SystemdCgroup }}}}" in templated.remedy
+    assert f"set SystemdCgroup = {{{{ .SystemdCgroup }}}} for every handler in {TEMPLATE}" in templated.remedy
 
 
 def test_both_are_told_at_once() -> None:

@@ -128,7 +128,7 @@ def test_each_record_that_cannot_be_read_is_named_once() -> None:
     ]
     assert [each.severity.value for each in found] == ["error", "warning", "warning"]
     assert [each.remedy for each in found][1:] == [
-        "Put the file right from a backup, or move it away.",
+        "Restore the file from a backup, or move it elsewhere.",
         "Put it right.",
     ]
 
