@@ -35,7 +35,7 @@ SMT = ("cpu", "smt", True)
     ],
 )
 def test_what_pinning_lacks(changes: Sequence[Change], expected: dict[str, str]) -> None:
-    said = {each.thing: each.reason for each in plan(V2, *changes).unsupported if each.level == "HLS"}
+    said = {each.setting: each.reason for each in plan(V2, *changes).unsupported if each.level == "HLS"}
     said.pop("cpu.qos_level 2")
     assert set(said) == set(expected)
     for thing, words in expected.items():

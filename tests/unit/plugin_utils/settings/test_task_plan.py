@@ -81,7 +81,7 @@ def test_the_plan_of_a_described_node_of_openeuler_is_the_expected_one() -> None
 def test_every_node_has_a_plan_with_a_reason_for_each_thing_it_lacks(name: str) -> None:
     found = plan(name)
     assert found.unsupported
-    assert all(each.thing and each.reason and not each.reason.endswith(".") for each in found.unsupported)
+    assert all(each.setting and each.reason and not each.reason.endswith(".") for each in found.unsupported)
     assert len(set(found.unsupported)) == len(found.unsupported)
 
 
@@ -100,7 +100,7 @@ def test_every_value_is_one_that_its_knob_takes(name: str) -> None:
 def test_cgroups_that_are_not_known_get_nothing() -> None:
     found = plan("cgroups-not-mounted")
     assert (found.cgroups, found.slices, found.reserved) == ((), (), ())
-    assert [(each.level, each.thing) for each in found.unsupported] == [("system", "all settings")]
+    assert [(each.level, each.setting) for each in found.unsupported] == [("system", "all settings")]
 
 
 def test_a_reservation_that_kubelet_would_not_read_plans_nothing() -> None:
