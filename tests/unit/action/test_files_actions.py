@@ -287,7 +287,7 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         {},
         as_it_is,
         {"memory_throttling_factor": 1.5},
-        ("memory_throttling_factor: 1.5 is not more than 0 and at most 1",),
+        ("memory_throttling_factor: 1.5 is not greater than 0 and at most 1",),
     ),
     "memory": ("kubelet_config", {}, as_it_is, {"reserved_memory": "all"}, ("reserved_memory: is neither auto nor",)),
     "level": (

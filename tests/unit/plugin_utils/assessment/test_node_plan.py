@@ -63,7 +63,7 @@ def test_disruption_without_permission_is_planned_and_says_which_permission_it_n
     assert plan.refusals == ()
     assert plan.permission is not None
     assert plan.permission.code == "needs-disruption"
-    assert "3 pod(s) run here" in plan.permission.message
+    assert "3 pod(s) run on this node" in plan.permission.message
     assert "cpuManagerPolicy: none -> static" in plan.permission.message
     assert "colocation_allow_disruption" in plan.permission.remedy
 
@@ -130,7 +130,7 @@ def test_what_was_cut_off_is_undone_before_anything_else_is_planned(allow: bool 
     cut_off = put(captured(DIFFERING), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")
     plan = make_plan(facts_of(put(cut_off, "tini", "system", "pid1")), wanted(), allow_disruption=allow)
     (change,) = plan.changes
-    assert "20261121T013455-1a2b3c4d was cut off" in str(change)
+    assert "20261121T013455-1a2b3c4d was interrupted" in str(change)
     assert (plan.needs, plan.pending, plan.refusals) == (frozenset(), (), ())
 
 

@@ -102,7 +102,7 @@ def test_every_option_of_a_whole_profile_is_taken() -> None:
         ({"cgroup_root": "pods"}, "cgroup_root", "not an absolute path"),
         ({"cgroup_root": "/a//b"}, "cgroup_root", "not the path of a cgroup"),
         ({"system_reserved_cgroup": "/a/../b"}, "system_reserved_cgroup", "not the path of a cgroup"),
-        ({"enforce_node_allocatable": ["pods", "pods"]}, "enforce_node_allocatable", "pods stands there twice"),
+        ({"enforce_node_allocatable": ["pods", "pods"]}, "enforce_node_allocatable", "has pods twice"),
         ({"cpu_manager_policy_options": {"x": []}}, "cpu_manager_policy_options.x", "not a plain value"),
         ({"topology_manager_policy_options": {"x": None}}, "topology_manager_policy_options.x", "not a plain value"),
         ({"memory_throttling_factor": 0.0}, "memory_throttling_factor", "at most 1"),
@@ -112,7 +112,7 @@ def test_every_option_of_a_whole_profile_is_taken() -> None:
         ({"pod_pids_limit": 1 << 63}, "pod_pids_limit", "not a number of processes"),
         ({"read_only_port": -1}, "read_only_port", "not a port"),
         ({"feature_gates": {"MemoryQoS": "on"}}, "feature_gates.MemoryQoS", "neither true nor false"),
-        ({"feature_gates": {"Memory=QoS": True}}, "feature_gates.Memory=QoS", "no gate's name"),
+        ({"feature_gates": {"Memory=QoS": True}}, "feature_gates.Memory=QoS", "not that of a gate"),
         ({"reserved_memory": "most"}, "reserved_memory", "neither auto nor a list"),
         ({"reserved_memory": {"0": "1Gi"}}, "reserved_memory", "neither auto nor a list"),
         ({"reserved_memory": ["0:memory=1Gi"]}, "reserved_memory[0]", "not an entry"),
@@ -123,7 +123,7 @@ def test_every_option_of_a_whole_profile_is_taken() -> None:
         (
             {"reserved_memory": [{"numaNode": 0, "limits": {"memory": "0"}}]},
             "reserved_memory[0].limits.memory",
-            "not more than nothing",
+            "not greater than 0",
         ),
         (
             {"reserved_memory": [{"numaNode": 0, "limits": {"memory": "x"}}]},

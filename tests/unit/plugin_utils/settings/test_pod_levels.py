@@ -89,7 +89,7 @@ def test_burst_is_for_pods_with_latency() -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "level", "thing", "says"),
     [
-        (V2, [], "LC", "cpu.qos_level 2", "nothing runs before the others"),
+        (V2, [], "LC", "cpu.qos_level 2", "the pod does not run before others"),
         (V2, [], "HLS", "cpu.qos_level 2", "has no cpu.qos_level and no cpu.bvt_warp_ns"),
         (V2, [], "LS", "cpu.qos_level 1", "its share is its CPU request"),
         (V2, [], "BE", "cpu.qos_level -1", "cpu.idle of the pod"),
@@ -98,11 +98,11 @@ def test_burst_is_for_pods_with_latency() -> None:
         (V2, [feature("cpu_burst", False)], "LS", "cpu_burst", "has no /sys/fs/cgroup"),
         (V2, [], "BE", "cpu_idle", "kubelet would not start again"),
         (V2, [feature("cpu_idle", False)], "BE", "cpu_idle", "has no /sys/fs/cgroup"),
-        (V2, [feature("cpu_qos_level", None)], "BE", "cpu.qos_level -1", "nothing shows whether"),
-        (V2, [feature("memory_qos_level", None)], "BE", "memory.qos_level -1", "nothing shows whether"),
-        (V2, [feature("cpu_qos_level", True)], "BE", "cpu.qos_level -1", "known on cgroup v1 only"),
-        (V2, [feature("memory_qos_level", True)], "BE", "memory.qos_level -1", "known on cgroup v1 only"),
-        (OPENEULER, [], "HLS", "cpu.qos_level 2", "say kernel_levels: multi"),
+        (V2, [feature("cpu_qos_level", None)], "BE", "cpu.qos_level -1", "it is unknown whether"),
+        (V2, [feature("memory_qos_level", None)], "BE", "memory.qos_level -1", "it is unknown whether"),
+        (V2, [feature("cpu_qos_level", True)], "BE", "cpu.qos_level -1", "exists on cgroup v1 only"),
+        (V2, [feature("memory_qos_level", True)], "BE", "memory.qos_level -1", "exists on cgroup v1 only"),
+        (OPENEULER, [], "HLS", "cpu.qos_level 2", "set kernel_levels: multi"),
         (OPENEULER, [], "LS", "cpu.qos_level 1", "0 and -1 are the levels"),
         (OPENEULER, [], "BE", "cpu.qos_level -1", ""),
         (

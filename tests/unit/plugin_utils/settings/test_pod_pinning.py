@@ -23,7 +23,7 @@ SMT = ("cpu", "smt", True)
         ([version("1.34.1"), (*POLICY, "none")], {"pinned CPUs": "cpuManagerPolicy is none"}),
         ([version("1.34.1"), (*POLICY, None)], {"pinned CPUs": "cpuManagerPolicy is not known"}),
         ([version("1.34.1"), setting("systemReserved", {})], {"pinned CPUs": "no CPU is reserved"}),
-        ([version("1.34.1"), (*CHECKPOINT, "none")], {"pinned CPUs": "still that of the policy none"}),
+        ([version("1.34.1"), (*CHECKPOINT, "none")], {"pinned CPUs": "still has the policy none"}),
         ([version("1.34.1"), (*CHECKPOINT, None)], {}),
         ([version("1.34.1"), SMT], {"whole cores": "full-pcpus-only"}),
         ([version("1.34.1"), SMT, setting("cpuManagerPolicyOptions", {"full-pcpus-only": "true"})], {}),

@@ -44,8 +44,8 @@ def test_the_default_profile_on_v1_has_no_soft_limits() -> None:
     assert settings(found, "guaranteed") is None
     assert settings(found, "burstable") is None
     assert settings(found, "besteffort") == {"cpu_quota": 0.9, "memory_max": None, "pids_max": 32768}
-    assert "memory_max limits here as well, but kills" in reason(found, "BE", "memory_high")
-    assert "memory.low, which came with cgroup v2" in reason(found, "LS", "memory_low")
+    assert "memory_max also limits on v1, but kills" in reason(found, "BE", "memory_high")
+    assert "memory.low, which needs cgroup v2" in reason(found, "LS", "memory_low")
     # What nobody asked for is not missed.
     assert reason(found, "LS", "memory_min") == ""
 
@@ -79,10 +79,10 @@ def test_the_quota_is_a_share_of_the_cpus_that_are_not_reserved(
 @pytest.mark.parametrize(
     ("change", "wanted", "says"),
     [
-        (("cpu", "online", None), "60%", "how many CPUs are left for pods is not known"),
-        (setting("systemReserved", {"cpu": "2"}), "60%", "how many CPUs are left for pods is not known"),
-        (("cpu", "online", "0-1"), "60", "60 CPUs are no cap on a node of 2"),
-        (("cgroup", "controllers", ["memory", "pids"]), "60%", "the controller cpu is not in force"),
+        (("cpu", "online", None), "60%", "the number of CPUs for pods is unknown"),
+        (setting("systemReserved", {"cpu": "2"}), "60%", "the number of CPUs for pods is unknown"),
+        (("cpu", "online", "0-1"), "60", "60 CPUs limit nothing on a node with 2"),
+        (("cgroup", "controllers", ["memory", "pids"]), "60%", "the controller cpu is not available"),
     ],
 )
 def test_a_quota_that_cannot_be(change: Change, wanted: str, says: str) -> None:
@@ -161,10 +161,10 @@ def test_what_is_not_known_is_left_to_the_node() -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "says"),
     [
-        (V2, [("cgroup", "trees", [])], "kubelet has not made its cgroups under the driver systemd"),
+        (V2, [("cgroup", "trees", [])], "kubelet has not created its cgroups under the driver systemd"),
         # The tree that is left of the other driver does not count.
-        (V2, [("cgroup", "trees", ["/sys/fs/cgroup/kubepods"])], "kubelet has not made its cgroups"),
-        (V2, [setting("cgroupRoot", "/pods")], "kubelet has not made its cgroups"),
+        (V2, [("cgroup", "trees", ["/sys/fs/cgroup/kubepods"])], "kubelet has not created its cgroups"),
+        (V2, [setting("cgroupRoot", "/pods")], "kubelet has not created its cgroups"),
         (V2, [("kubelet", "cgroup_driver", None)], "cgroup driver is not known"),
     ],
 )

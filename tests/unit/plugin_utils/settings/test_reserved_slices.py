@@ -185,7 +185,7 @@ def test_the_slice_that_a_field_means(named: str, kind: Driver, expected: str) -
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ([setting("kubeReservedCgroup", "/runtime"), driver("cgroupfs")], "no slice's path"),
+        ([setting("kubeReservedCgroup", "/runtime"), driver("cgroupfs")], "not the path of a slice"),
         ([setting("kubeReservedCgroup", "/a--b")], "each dash in it starts a level"),
         ([setting("kubeReservedCgroup", "/runtime.slice"), driver(None)], "driver is not known"),
     ],
