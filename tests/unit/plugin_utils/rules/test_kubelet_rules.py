@@ -53,11 +53,11 @@ def node() -> Snapshot:
 
 
 def codes(snapshot: Snapshot) -> list[str]:
-    return [found.code for found in findings(facts_of(snapshot)) if found.code != "second-kubepods-tree"]
+    return [finding.code for finding in findings(facts_of(snapshot)) if finding.code != "second-kubepods-tree"]
 
 
 def one(snapshot: Snapshot, code: str) -> Finding:
-    return next(found for found in findings(facts_of(snapshot)) if found.code == code)
+    return next(finding for finding in findings(facts_of(snapshot)) if finding.code == code)
 
 
 def without_old_flag(snapshot: Snapshot, number: str) -> Snapshot:
@@ -77,7 +77,7 @@ def test_a_refused_dropin_is_named_with_file_and_line(node: Snapshot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "variable", "said"),
+    ("number", "variable", "reason"),
     [
         ("1.27.4", None, "this version does not have the flag"),
         ("1.28.4", False, "KUBELET_CONFIG_DROPIN_DIR_ALPHA is not set"),
@@ -86,14 +86,16 @@ def test_a_refused_dropin_is_named_with_file_and_line(node: Snapshot) -> None:
         ("1.30.0", False, None),
     ],
 )
-def test_the_folder_of_dropins_by_version(node: Snapshot, number: str, variable: bool | None, said: str | None) -> None:
+def test_the_drop_in_directory_by_version(
+    node: Snapshot, number: str, variable: bool | None, reason: str | None
+) -> None:
     snapshot = put(dropins(without_old_flag(node, number), a=TYPE), variable, "kubelet", "dropin_variable")
-    found = [each.summary for each in findings(facts_of(snapshot)) if each.code == "config-dir-refused"]
-    assert [said in each for each in found if said] == ([True] if said else [])
-    assert bool(found) is bool(said)
+    summaries = [finding.summary for finding in findings(facts_of(snapshot)) if finding.code == "config-dir-refused"]
+    assert [reason in summary for summary in summaries if reason] == ([True] if reason else [])
+    assert bool(summaries) is bool(reason)
 
 
-def test_a_missing_folder_of_dropins_stops_kubelet(node: Snapshot) -> None:
+def test_a_missing_drop_in_directory_stops_kubelet(node: Snapshot) -> None:
     snapshot = put(dropins(without_old_flag(node, "1.31.0")), False, "kubelet", "config_dir", "exists")
     assert "the directory does not exist" in one(snapshot, "config-dir-refused").summary
 
@@ -135,7 +137,7 @@ def test_a_removed_flag_waits_in_an_environment_file(node: Snapshot) -> None:
 
 
 def test_configz_that_agrees_is_no_finding(node: Snapshot) -> None:
-    answer = {
+    configz_values = {
         "cgroupDriver": "systemd",
         "cpuManagerPolicy": "static",
         "systemReserved": {"cpu": "500m"},
@@ -148,7 +150,7 @@ def test_configz_that_agrees_is_no_finding(node: Snapshot) -> None:
         "reservedMemory": [],
         "failCgroupV1": True,
     }
-    assert codes(configz(node, **answer)) == []
+    assert codes(configz(node, **configz_values)) == []
 
 
 def test_configz_with_what_no_file_gives(node: Snapshot) -> None:
@@ -179,8 +181,8 @@ def test_a_driver_that_the_cri_confirms_is_not_ignored(node: Snapshot) -> None:
 
 def test_a_driver_in_json_is_hidden_from_agents(node: Snapshot) -> None:
     values = read_yaml(node["kubelet"]["files"][KUBELET_FILE]["text"])
-    found = one(kubelet_text(node, json.dumps(values)), "driver-hidden-from-agents")
-    assert found.evidence == (f"{KUBELET_FILE}: cgroupDriver in JSON",)
+    finding = one(kubelet_text(node, json.dumps(values)), "driver-hidden-from-agents")
+    assert finding.evidence == (f"{KUBELET_FILE}: cgroupDriver in JSON",)
 
 
 def test_a_driver_that_no_file_names_is_hidden_from_agents(node: Snapshot) -> None:
@@ -231,7 +233,7 @@ def test_reservations(node: Snapshot, lines: str, code: str | None) -> None:
     assert codes(kubelet_adds(node, lines)) == ([code] if code else [])
 
 
-def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> None:
+def test_a_reservation_of_another_type_has_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, "kubeReserved: much\n")
     assert codes(snapshot) == ["kubelet-config-refused", "reservation-unreadable"]
     (evidence,) = one(snapshot, "kubelet-config-refused").evidence
@@ -240,7 +242,7 @@ def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problems"),
     [
         ("", ["1: apiVersion is not kubelet.config.k8s.io/v1beta1", "1: kind is not KubeletConfiguration"]),
         ("apiVersion: kubelet.config.k8s.io/v1beta1\n", ["1: kind is not KubeletConfiguration"]),
@@ -251,12 +253,12 @@ def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> 
         ("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: Pod\n", ["2: kind is not KubeletConfiguration"]),
     ],
 )
-def test_a_file_of_another_kind_is_told_with_its_line(node: Snapshot, text: str, said: list[str]) -> None:
+def test_a_file_of_another_kind_has_its_line(node: Snapshot, text: str, problems: list[str]) -> None:
     evidence = one(kubelet_text(node, text), "kubelet-config-refused").evidence
-    assert evidence == tuple(f"{KUBELET_FILE}:{each}" for each in said)
+    assert evidence == tuple(f"{KUBELET_FILE}:{problem}" for problem in problems)
 
 
-def test_a_quoted_switch_is_told_with_its_line(node: Snapshot) -> None:
+def test_a_quoted_switch_has_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, 'cgroupsPerQOS: "true"\n')
     lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
     finding = one(snapshot, "kubelet-config-refused")
@@ -296,7 +298,7 @@ def state(shared: str, **exclusive: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("lines", "content", "found"),
+    ("lines", "content", "expected"),
     [
         ("", state("0-1"), []),
         ("", state(""), []),
@@ -311,10 +313,10 @@ def state(shared: str, **exclusive: str) -> str:
         ('reservedSystemCPUs: "0"\n', state("1", pod="0"), ["checkpoint-reserved-differ"]),
     ],
 )
-def test_checkpoints_against_the_cpus(node: Snapshot, lines: str, content: str, found: list[str]) -> None:
+def test_checkpoints_against_the_cpus(node: Snapshot, lines: str, content: str, expected: list[str]) -> None:
     """validateState of policy_static.go; with strict-cpu-reservation the shared set lacks the reserved CPUs."""
     snapshot = checkpoint(kubelet_adds(without_old_flag(node, "1.35.1"), lines), content)
-    assert codes(snapshot) == found
+    assert codes(snapshot) == expected
 
 
 def test_a_checkpoint_of_the_other_policy_is_not_held_against_the_reserved_cpus(node: Snapshot) -> None:
@@ -337,8 +339,10 @@ def test_the_memory_checkpoint_of_the_same_policy(node: Snapshot) -> None:
     node = version(node, "1.26.0")
     assert "flag-removed" not in codes(node)
     assert codes(memory_state(node, '{"policyName":"None","machineState":{},"checksum":1}')) == []
-    gone = put(memory_state(node, ""), {"kind": "missing"}, "kubelet", "files", "/var/lib/kubelet/memory_manager_state")
-    assert codes(gone) == []
+    missing = put(
+        memory_state(node, ""), {"kind": "missing"}, "kubelet", "files", "/var/lib/kubelet/memory_manager_state"
+    )
+    assert codes(missing) == []
 
 
 def test_the_checkpoint_path_is_in_the_evidence(node: Snapshot) -> None:
@@ -369,9 +373,9 @@ def test_no_shape_of_a_field_makes_a_rule_stumble(node: Snapshot, key: str, odd:
     lines = [line for line in text.splitlines() if not line.startswith(key + ":")]
     snapshot = put(without_old_flag(node, "1.36.0"), "\n".join([*lines, f"{key}: {odd}\n"]), *TEXT)
     snapshot = configz(dropins(snapshot, a=f"{TYPE}{key}: {odd}\n"), **{key: odd})
-    found = findings(facts_of(snapshot))
+    results = findings(facts_of(snapshot))
     upgrade_findings(facts_of(snapshot), Targets((1, 38), (2, 1), 260))
-    assert all(isinstance(line, str) for each in found for line in each.evidence)
+    assert all(isinstance(line, str) for finding in results for line in finding.evidence)
 
 
 @pytest.mark.parametrize("amount", ["9" * 4200 + "e999", "9" * 5000, "-1e999", "1e20"])
@@ -390,11 +394,11 @@ def test_deep_answers_of_configz_are_left_out(node: Snapshot) -> None:
     deep: list[object] = []
     for _level in range(500):
         deep = [deep]
-    found = facts_of(configz(node, cpuManagerPolicy="static", systemReserved={"cpu": deep})).kubelet
-    assert found.configz == {"cpuManagerPolicy": "static"}
+    kubelet = facts_of(configz(node, cpuManagerPolicy="static", systemReserved={"cpu": deep})).kubelet
+    assert kubelet.configz == {"cpuManagerPolicy": "static"}
 
 
 def test_nothing_is_hidden_where_there_is_no_kubelet() -> None:
     node = put(captured(ALIGNED), None, "kubelet", "program")
-    assert "driver-hidden-from-agents" not in {each.code for each in findings(facts_of(node))}
-    assert "driver-hidden-from-agents" in {each.code for each in findings(facts_of(captured(ALIGNED)))}
+    assert "driver-hidden-from-agents" not in {finding.code for finding in findings(facts_of(node))}
+    assert "driver-hidden-from-agents" in {finding.code for finding in findings(facts_of(captured(ALIGNED)))}

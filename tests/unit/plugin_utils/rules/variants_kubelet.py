@@ -44,9 +44,9 @@ def version(node: Snapshot, number: str) -> Snapshot:
 
 def dropins(node: Snapshot, **texts: str) -> Snapshot:
     """A copy started with --config-dir, whose files are ``texts``."""
-    folder = "/etc/kubernetes/kubelet.conf.d"
-    paths = [f"{folder}/{name}.conf" for name in texts]
-    node = put(node, {"folder": folder, "exists": True, "paths": paths, "left_out": 0}, "kubelet", "config_dir")
+    directory = "/etc/kubernetes/kubelet.conf.d"
+    paths = [f"{directory}/{name}.conf" for name in texts]
+    node = put(node, {"folder": directory, "exists": True, "paths": paths, "left_out": 0}, "kubelet", "config_dir")
     for path, content in zip(paths, texts.values(), strict=True):
         node = put(node, text(content), "kubelet", "files", path)
     return node
@@ -78,7 +78,7 @@ def memory_state(node: Snapshot, content: str) -> Snapshot:
 
 
 def configz(node: Snapshot, **fields: Any) -> Snapshot:
-    """A copy whose kubelet tells these fields."""
+    """A copy whose kubelet reports these fields."""
     return put(node, {"status": 200, "config": fields}, "kubelet", "configz")
 
 
