@@ -64,8 +64,8 @@ def test_the_examples_are_taken_and_mean_what_they_say() -> None:
     assert len(EXAMPLES) > 8
     for name, written, value in EXAMPLES:
         row = knob(name.strip("`"))
-        found = parse_value(row, example(written.strip("`")), capacity)
-        assert json.loads(json.dumps(found)) == json.loads(value.strip("`")), name
+        parsed = parse_value(row, example(written.strip("`")), capacity)
+        assert json.loads(json.dumps(parsed)) == json.loads(value.strip("`")), name
 
 
 def refusals(name: str, condition: str) -> list[str]:
@@ -77,9 +77,9 @@ def refusals(name: str, condition: str) -> list[str]:
 @pytest.mark.parametrize("row", OWNED, ids=lambda row: f"{row[0]} {row[1]}")
 def test_what_is_said_of_kubelet_is_refused(row: list[str]) -> None:
     for name in re.findall(r"`([^`]+)`", row[0]):
-        found = refusals(name.replace("<size>", "2MB"), row[1])
-        assert [bool(reason) for reason in found] == [cell != "" for cell in row[2:]], name
-        for reason, cell in zip(found, row[2:], strict=True):
+        reasons = refusals(name.replace("<size>", "2MB"), row[1])
+        assert [bool(reason) for reason in reasons] == [cell != "" for cell in row[2:]], name
+        for reason, cell in zip(reasons, row[2:], strict=True):
             assert {"minute": "every minute", "start": "at its start", "": ""}.get(cell, "") in reason
 
 

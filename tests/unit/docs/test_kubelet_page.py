@@ -25,8 +25,8 @@ def test_every_code_is_one_of_the_rules() -> None:
 
 def test_what_it_shows_are_variables_of_the_role() -> None:
     """A whole file of kubelet is kubelet's to judge: tests/judges."""
-    shown = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    blocks = [block for block in shown if "kind: KubeletConfiguration" not in block]
+    examples = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    blocks = [block for block in examples if "kind: KubeletConfiguration" not in block]
     assert blocks
     for block in blocks:
         assert set(read_yaml(block)) <= set(OPTIONS)

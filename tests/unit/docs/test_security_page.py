@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The threat model page, where the sources can tell whether it is true."""
+"""The threat model page, as far as the sources can prove it."""
 
 from __future__ import annotations
 
@@ -66,6 +66,6 @@ def test_each_exception_from_the_rules_has_its_reason() -> None:
 
 
 def test_nothing_is_made_that_everybody_may_write() -> None:
-    modes = {int(each, 8) for text in SOURCES.values() for each in re.findall(r"\b0o([0-7]{3,4})\b", text)}
+    modes = {int(digits, 8) for text in SOURCES.values() for digits in re.findall(r"\b0o([0-7]{3,4})\b", text)}
     # 0o022 and 0o077 are masks, 0o7777 all there is.
     assert not [oct(mode) for mode in modes - {0o022, 0o077, 0o7777} if mode & 0o022]

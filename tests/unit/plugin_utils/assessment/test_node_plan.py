@@ -134,7 +134,7 @@ def test_what_was_cut_off_is_undone_before_anything_else_is_planned(allow: bool 
     assert (plan.needs, plan.pending, plan.refusals) == (frozenset(), (), ())
 
 
-def test_nri_is_skipped_only_when_told_so() -> None:
+def test_nri_is_skipped_only_if_the_profile_says_so() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     skipping = make_plan(facts, wanted(nri={"enabled": True, "unsupported": "skip"}), allow_disruption=True)
     assert [skip.setting for skip in skipping.skipped] == ["nri"]
@@ -156,8 +156,8 @@ def test_nri_is_skipped_only_when_told_so() -> None:
 )
 def test_pods_of_another_driver_are_made_again(path: str, driver: str | None, count: int) -> None:
     facts = facts_of(put(captured(ALIGNED), {path: 1}, "containers"))
-    found = pod_changes(facts, profile_of(cgroup_driver=driver))
-    assert [change.needs for change in found] == [frozenset({Impact.RESTART_KUBELET, Impact.DRAIN})] * count
+    changes = pod_changes(facts, profile_of(cgroup_driver=driver))
+    assert [change.needs for change in changes] == [frozenset({Impact.RESTART_KUBELET, Impact.DRAIN})] * count
 
 
 def test_the_plan_of_a_mismatch_edits_both_files() -> None:
@@ -186,8 +186,8 @@ def test_edited_texts_read_as_aligned_and_need_no_more_edits() -> None:
     for edit in file_edits(snapshot, make_plan(facts, wanted(), allow_disruption=True).changes):
         section = "kubelet" if edit.path == KUBELET_FILE else "runtime"
         snapshot = put(snapshot, edit.after, section, "files", edit.path, "text")
-    left = make_plan(interpret(snapshot), wanted(), allow_disruption=True).changes
-    assert [change for change in left if change.path] == []
+    remaining = make_plan(interpret(snapshot), wanted(), allow_disruption=True).changes
+    assert [change for change in remaining if change.path] == []
 
 
 def test_a_missing_file_of_containerd_is_made() -> None:

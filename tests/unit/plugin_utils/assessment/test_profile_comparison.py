@@ -26,7 +26,7 @@ CGROUPFS = "trixie-v2-cgroupfs-aligned"
 
 
 def codes(document: dict[str, Any]) -> set[str]:
-    return {each["code"] for each in document["findings"]}
+    return {finding["code"] for finding in document["findings"]}
 
 
 def test_defaults_of_the_role_are_no_profile_by_themselves() -> None:
@@ -38,7 +38,7 @@ def test_defaults_of_the_role_are_no_profile_by_themselves() -> None:
 def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
     profile, judged = parse_compared_profile({**DEFAULTS, "system_reserved": {"cpu": "500m"}})
     assert profile.cpu_manager_policy == "static"
-    assert {each.option: each.source.value for each in judged.values} == {
+    assert {value.option: value.source.value for value in judged.values} == {
         "cgroup_driver": "role-default",
         "cpu_manager_policy": "role-default",
         "system_reserved.cpu": "set",
@@ -49,7 +49,7 @@ def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
 def test_they_are_judged_where_that_is_asked_for() -> None:
     profile, judged = parse_compared_profile({**DEFAULTS, "compare_defaults": True})
     assert profile.cgroup_driver is not None
-    assert {each.source.value for each in judged.values} == {"role-default"}
+    assert {value.source.value for value in judged.values} == {"role-default"}
     assert judged.judged
 
 
@@ -84,8 +84,8 @@ def test_what_a_plan_would_refuse_is_noted_and_leaves_the_verdict() -> None:
     path = "/var/lib/kubelet/config.yaml"
     snapshot["kubelet"]["files"][path]["kind"] = "symlink"
     document = assess(snapshot, {})
-    (noted,) = [each for each in document["findings"] if each["code"] == "cannot-be-aligned"]
-    assert (noted["severity"], noted["effect"], noted["evidence"]) == ("info", "none", ["config-is-symlink"])
-    assert noted["summary"].startswith(f"{path}: is a symbolic link")
+    (refusal,) = [finding for finding in document["findings"] if finding["code"] == "cannot-be-aligned"]
+    assert (refusal["severity"], refusal["effect"], refusal["evidence"]) == ("info", "none", ["config-is-symlink"])
+    assert refusal["summary"].startswith(f"{path}: is a symbolic link")
     assert document["verdict"] == "aligned"
     assert assess(snapshot, {"cgroup_driver": "cgroupfs"})["verdict"] == "misaligned"

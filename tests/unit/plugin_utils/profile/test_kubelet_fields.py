@@ -89,7 +89,7 @@ def test_an_option_has_the_argument_of_its_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gates", "version", "said"),
+    ("gates", "version", "problems"),
     [
         ({"MemoryManager": False}, (1, 31), []),
         ({"MemoryManager": False}, (1, 32), ["MemoryManager is locked to true since 1.32"]),
@@ -97,13 +97,13 @@ def test_an_option_has_the_argument_of_its_type() -> None:
         ({"CPUManagerPolicyOptions": False}, (1, 33), ["CPUManagerPolicyOptions is locked to true since 1.33"]),
         ({"CPUManagerPolicyBetaOptions": True}, (1, 22), ["CPUManagerPolicyBetaOptions came with 1.23"]),
         ({"TopologyManagerPolicyOptions": False}, (1, 32), []),
-        ({"Unheard": False}, (1, 20), []),
+        ({"Unknown": False}, (1, 20), []),
     ],
 )
 def test_gates_that_a_version_does_not_take_are_problems(
-    gates: dict[str, object], version: Version, said: list[str]
+    gates: dict[str, object], version: Version, problems: list[str]
 ) -> None:
-    assert list(gate_problems(gates, version)) == said
+    assert list(gate_problems(gates, version)) == problems
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ ENTRY = {"numaNode": 0, "limits": {"memory": "1Gi"}}
 
 
 @pytest.mark.parametrize(
-    ("key", "found", "wanted", "equal"),
+    ("key", "current", "desired", "equal"),
     [
         ("cgroupRoot", None, "/", True),
         ("cgroupRoot", "", "/", True),
@@ -158,5 +158,5 @@ ENTRY = {"numaNode": 0, "limits": {"memory": "1Gi"}}
         ("reservedMemory", None, [ENTRY], False),
     ],
 )
-def test_whether_a_files_value_means_the_wanted_one(key: str, found: object, wanted: object, equal: bool) -> None:
-    assert BY_KEY[key].means(found, wanted) is equal
+def test_whether_a_files_value_means_the_desired_one(key: str, current: object, desired: object, equal: bool) -> None:
+    assert BY_KEY[key].means(current, desired) is equal

@@ -117,9 +117,9 @@ def test_burst_is_for_pods_with_latency() -> None:
     ],
 )
 def test_what_a_level_does_not_get(name: str, changes: Sequence[Change], level: str, thing: str, says: str) -> None:
-    found = reason(plan(name, *changes, levels=ALL), level, thing)
-    assert says in found
-    assert bool(says) is bool(found)
+    text = reason(plan(name, *changes, levels=ALL), level, thing)
+    assert says in text
+    assert bool(says) is bool(text)
 
 
 def test_listed_pods_get_the_settings_of_their_level() -> None:
@@ -128,15 +128,15 @@ def test_listed_pods_get_the_settings_of_their_level() -> None:
         {"namespace": "shop", "name": "web", "level": "LS"},
         {"namespace": "shop", "name": "db", "level": "HLS"},
     ]
-    found = plan(V2, pods=listed, ls={"cpu_burst": "20000"})
-    assert [(task.target, task.settings) for task in found.cgroups if "pod" in task.target] == [
+    tasks = plan(V2, pods=listed, ls={"cpu_burst": "20000"})
+    assert [(task.target, task.settings) for task in tasks.cgroups if "pod" in task.target] == [
         ({"pod": {"uid": "1a-2b"}}, {"cpu_idle": True}),
         ({"pod": {"namespace": "shop", "name": "web"}}, {"cpu_burst": 20000}),
         # HLS has nothing on this kernel, and so no task.
     ]
 
 
-def test_of_a_listed_pod_it_is_told_what_its_level_lacks() -> None:
+def test_what_the_level_of_a_listed_pod_lacks_is_reported() -> None:
     assert reason(plan(V2), "LC", "cpu.qos_level 2") == ""
     assert reason(plan(V2, pods=[{"uid": "1a", "level": "LC"}]), "LC", "cpu.qos_level 2")
 
@@ -144,7 +144,7 @@ def test_of_a_listed_pod_it_is_told_what_its_level_lacks() -> None:
 def test_every_besteffort_pod_yields_only_when_asked() -> None:
     target = {"qos_class": "besteffort", "level": "pods"}
     assert target not in [task.target for task in plan(V2).cgroups]
-    found = plan(V2, be={"cpu_idle": True})
-    assert [task.settings for task in found.cgroups if task.target == target] == [{"cpu_idle": True}]
-    assert reason(found, "BE", "cpu_idle") == ""
+    tasks = plan(V2, be={"cpu_idle": True})
+    assert [task.settings for task in tasks.cgroups if task.target == target] == [{"cpu_idle": True}]
+    assert reason(tasks, "BE", "cpu_idle") == ""
     assert target not in [task.target for task in plan(V2, be={"cpu_idle": True}, levels=["LS"]).cgroups]

@@ -35,12 +35,12 @@ SMT = ("cpu", "smt", True)
     ],
 )
 def test_what_pinning_lacks(changes: Sequence[Change], expected: dict[str, str]) -> None:
-    said = {each.setting: each.reason for each in plan(V2, *changes).unsupported if each.level == "HLS"}
-    said.pop("cpu.qos_level 2")
-    assert set(said) == set(expected)
+    reasons = {entry.setting: entry.reason for entry in plan(V2, *changes).unsupported if entry.level == "HLS"}
+    reasons.pop("cpu.qos_level 2")
+    assert set(reasons) == set(expected)
     for thing, words in expected.items():
-        assert words in said[thing]
+        assert words in reasons[thing]
 
 
 def test_nothing_is_checked_for_a_level_that_is_not_wanted() -> None:
-    assert "HLS" not in {each.level for each in plan(V2, (*POLICY, "none"), levels=["BE"]).unsupported}
+    assert "HLS" not in {entry.level for entry in plan(V2, (*POLICY, "none"), levels=["BE"]).unsupported}

@@ -26,12 +26,12 @@ PROTECTED = {"memory_low": "50%", "memory_min": None}
 
 
 def test_the_default_profile_on_v2_protects_two_classes_and_limits_the_third() -> None:
-    found = plan(V2)
-    assert [task.target["qos_class"] for task in found.cgroups] == ["guaranteed", "burstable", "besteffort"]
-    assert settings(found, "guaranteed") == PROTECTED
-    assert settings(found, "burstable") == PROTECTED
+    tasks = plan(V2)
+    assert [task.target["qos_class"] for task in tasks.cgroups] == ["guaranteed", "burstable", "besteffort"]
+    assert settings(tasks, "guaranteed") == PROTECTED
+    assert settings(tasks, "burstable") == PROTECTED
     # (2 - 0.5) CPUs * 60 %
-    assert settings(found, "besteffort") == {
+    assert settings(tasks, "besteffort") == {
         "cpu_quota": 0.9,
         "memory_high": "80%",
         "memory_max": None,
@@ -40,14 +40,14 @@ def test_the_default_profile_on_v2_protects_two_classes_and_limits_the_third() -
 
 
 def test_the_default_profile_on_v1_has_no_soft_limits() -> None:
-    found = plan(V1)
-    assert settings(found, "guaranteed") is None
-    assert settings(found, "burstable") is None
-    assert settings(found, "besteffort") == {"cpu_quota": 0.9, "memory_max": None, "pids_max": 32768}
-    assert "memory_max also limits on v1, but kills" in reason(found, "BE", "memory_high")
-    assert "memory.low, which needs cgroup v2" in reason(found, "LS", "memory_low")
-    # What nobody asked for is not missed.
-    assert reason(found, "LS", "memory_min") == ""
+    tasks = plan(V1)
+    assert settings(tasks, "guaranteed") is None
+    assert settings(tasks, "burstable") is None
+    assert settings(tasks, "besteffort") == {"cpu_quota": 0.9, "memory_max": None, "pids_max": 32768}
+    assert "memory_max also limits on v1, but kills" in reason(tasks, "BE", "memory_high")
+    assert "memory.low, which needs cgroup v2" in reason(tasks, "LS", "memory_low")
+    # A setting that is not in the profile is not reported.
+    assert reason(tasks, "LS", "memory_min") == ""
 
 
 def test_a_vendors_v1_kernel_throttles_memory_too() -> None:
@@ -55,7 +55,7 @@ def test_a_vendors_v1_kernel_throttles_memory_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reserved", "expected"),
+    ("quota", "reserved", "expected"),
     [
         ("60%", {"systemReserved": {"cpu": "500m"}}, 0.9),
         ("60%", {"systemReserved": {"cpu": "500m"}, "kubeReserved": {"cpu": "250m"}}, 0.75),
@@ -70,14 +70,14 @@ def test_a_vendors_v1_kernel_throttles_memory_too() -> None:
     ],
 )
 def test_the_quota_is_a_share_of_the_cpus_that_are_not_reserved(
-    wanted: str, reserved: dict[str, Any], expected: float | None
+    quota: str, reserved: dict[str, Any], expected: float | None
 ) -> None:
     changes = [setting(key, value) for key, value in {"systemReserved": {}, **reserved}.items()]
-    assert settings(plan(V2, *changes, be={"cpu_quota": wanted}), "besteffort")["cpu_quota"] == expected
+    assert settings(plan(V2, *changes, be={"cpu_quota": quota}), "besteffort")["cpu_quota"] == expected
 
 
 @pytest.mark.parametrize(
-    ("change", "wanted", "says"),
+    ("change", "quota", "says"),
     [
         (("cpu", "online", None), "60%", "the number of CPUs for pods is unknown"),
         (setting("systemReserved", {"cpu": "2"}), "60%", "the number of CPUs for pods is unknown"),
@@ -85,23 +85,23 @@ def test_the_quota_is_a_share_of_the_cpus_that_are_not_reserved(
         (("cgroup", "controllers", ["memory", "pids"]), "60%", "the controller cpu is not available"),
     ],
 )
-def test_a_quota_that_cannot_be(change: Change, wanted: str, says: str) -> None:
-    found = plan(V2, change, be={"cpu_quota": wanted})
-    assert "cpu_quota" not in settings(found, "besteffort")
-    assert says in reason(found, "BE", "cpu_quota")
+def test_a_quota_that_cannot_be(change: Change, quota: str, says: str) -> None:
+    tasks = plan(V2, change, be={"cpu_quota": quota})
+    assert "cpu_quota" not in settings(tasks, "besteffort")
+    assert says in reason(tasks, "BE", "cpu_quota")
 
 
 def test_an_old_kernel_is_not_throttled_by_memory() -> None:
-    found = plan(V2, ("kernel", "release", "5.8.18-1"))
-    assert "memory_high" not in settings(found, "besteffort")
-    assert "may stall" in reason(found, "BE", "memory_high")
-    assert settings(found, "burstable") == PROTECTED
+    tasks = plan(V2, ("kernel", "release", "5.8.18-1"))
+    assert "memory_high" not in settings(tasks, "besteffort")
+    assert "may stall" in reason(tasks, "BE", "memory_high")
+    assert settings(tasks, "burstable") == PROTECTED
 
 
 def test_protection_that_is_not_handed_down_is_none() -> None:
-    found = plan(V2, ("kernel", "release", "5.6.19"))
-    assert settings(found, "burstable") is None
-    assert "memory_recursiveprot" in reason(found, "LS", "memory_low")
+    tasks = plan(V2, ("kernel", "release", "5.6.19"))
+    assert settings(tasks, "burstable") is None
+    assert "memory_recursiveprot" in reason(tasks, "LS", "memory_low")
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_protection_that_is_not_handed_down_is_none() -> None:
     ],
 )
 def test_memory_that_kubelet_protects_is_left_to_it(changes: list[Change]) -> None:
-    found = plan(V2, *changes)
-    assert settings(found, "guaranteed") is None
-    assert settings(found, "burstable") is None
-    assert reason(found, "LS", "memory_low")
-    # memory.high of a class is nobody else's.
-    assert settings(found, "besteffort")["memory_high"] == "80%"
+    tasks = plan(V2, *changes)
+    assert settings(tasks, "guaranteed") is None
+    assert settings(tasks, "burstable") is None
+    assert reason(tasks, "LS", "memory_low")
+    # No other program writes memory.high of a class.
+    assert settings(tasks, "besteffort")["memory_high"] == "80%"
 
 
 @pytest.mark.parametrize(("text", "gate"), [("1.36.3", None), ("1.31.2", False)])
@@ -130,23 +130,23 @@ def test_memory_that_kubelet_does_not_protect_is_ours(text: str, gate: bool | No
 
 
 def test_a_level_that_is_not_wanted_goes_back() -> None:
-    found = plan(V2, levels=["HLS"])
-    assert settings(found, "burstable") == {"memory_low": None, "memory_min": None}
-    assert settings(found, "besteffort") == dict.fromkeys(("cpu_quota", "memory_high", "memory_max", "pids_max"))
-    assert {each.level for each in found.unsupported} <= {"HLS", "system"}
+    tasks = plan(V2, levels=["HLS"])
+    assert settings(tasks, "burstable") == {"memory_low": None, "memory_min": None}
+    assert settings(tasks, "besteffort") == dict.fromkeys(("cpu_quota", "memory_high", "memory_max", "pids_max"))
+    assert {entry.level for entry in tasks.unsupported} <= {"HLS", "system"}
 
 
 def test_group_identity_of_anolis_is_set_on_classes_and_never_on_the_root() -> None:
-    found = plan(V2, feature("cpu_bvt", True))
-    assert "cpu_bvt_warp_ns" not in settings(found, "guaranteed")
-    assert settings(found, "burstable")["cpu_bvt_warp_ns"] == 1
-    assert settings(found, "besteffort")["cpu_bvt_warp_ns"] == -1
+    tasks = plan(V2, feature("cpu_bvt", True))
+    assert "cpu_bvt_warp_ns" not in settings(tasks, "guaranteed")
+    assert settings(tasks, "burstable")["cpu_bvt_warp_ns"] == 1
+    assert settings(tasks, "besteffort")["cpu_bvt_warp_ns"] == -1
 
 
 def test_group_identity_that_is_off_goes_back() -> None:
-    found = plan(V2, feature("cpu_bvt", True), sysctl("/proc/sys/kernel/sched_group_identity_enabled", "0"))
-    assert settings(found, "besteffort")["cpu_bvt_warp_ns"] is None
-    assert "sched_group_identity_enabled is 0" in reason(found, "BE", "cpu.qos_level -1")
+    tasks = plan(V2, feature("cpu_bvt", True), sysctl("/proc/sys/kernel/sched_group_identity_enabled", "0"))
+    assert settings(tasks, "besteffort")["cpu_bvt_warp_ns"] is None
+    assert "sched_group_identity_enabled is 0" in reason(tasks, "BE", "cpu.qos_level -1")
 
 
 def test_levels_that_cannot_be_taken_back_are_not_set_on_classes() -> None:
@@ -169,13 +169,13 @@ def test_what_is_not_known_is_left_to_the_node() -> None:
     ],
 )
 def test_without_kubelets_cgroups_there_is_nothing_to_set(name: str, changes: list[Change], says: str) -> None:
-    found = plan(name, *changes)
-    assert found.cgroups == ()
-    assert says in reason(found, "pods", "all settings")
+    tasks = plan(name, *changes)
+    assert tasks.cgroups == ()
+    assert says in reason(tasks, "pods", "all settings")
 
 
 def test_a_cgroup_root_of_kubelets_keeps_the_settings_of_classes() -> None:
     trees = ["/sys/fs/cgroup/a.slice/a-b.slice/a-b-kubepods.slice"]
-    found = plan(V2, setting("cgroupRoot", "/a/b"), ("cgroup", "trees", trees))
-    assert settings(found, "burstable") == PROTECTED
-    assert found.kubelet["cgroup_root"] == "/a/b"
+    tasks = plan(V2, setting("cgroupRoot", "/a/b"), ("cgroup", "trees", trees))
+    assert settings(tasks, "burstable") == PROTECTED
+    assert tasks.kubelet["cgroup_root"] == "/a/b"
