@@ -86,7 +86,7 @@ def containers_misplaced(facts: NodeFacts) -> Iterator[Finding]:
             Effect.MISALIGNED,
             f"{len(facts.pods.misplaced_paths)} container(s) run outside kubelet's cgroup tree.",
             facts.pods.misplaced_paths[:3],
-            "Align the drivers; limits of pods and QoS classes do not reach these containers.",
+            "Align the drivers; limits of pods and QoS classes do not apply to these containers.",
         )
 
 

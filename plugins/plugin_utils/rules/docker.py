@@ -42,8 +42,8 @@ def _refuse_docker(draft: PlanDraft) -> Iterator[Refusal]:
     state = f"native.cgroupdriver is {driver_now.value}" if driver_now else "native.cgroupdriver is unknown"
     yield Refusal(
         "runtime-unsupported",
-        f"kubelet uses docker at {draft.runtime.endpoint} ({state}); this release cannot stop its pods and verify"
-        " a change",
+        f"kubelet uses docker at {draft.runtime.endpoint} ({state}); this release cannot stop its pods"
+        " and verify a change",
         f"{BY_HAND}; kubelet_config writes kubelet's own file and leaves the restart to you.",
     )
 

@@ -215,7 +215,8 @@ def refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
     if overrides and unit.get("NeedDaemonReload") == "yes":
         yield Refusal(
             "unit-not-reloaded",
-            f"kubelet's unit changed after systemd loaded it, so the next start may use {overrides[-1]} or not",
+            "kubelet's unit changed after systemd loaded it, so it is unknown whether its next start uses"
+            f" {overrides[-1]}",
             "Run systemctl daemon-reload, then run again.",
             file=unit.get("FragmentPath"),
         )

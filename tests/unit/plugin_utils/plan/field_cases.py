@@ -283,7 +283,7 @@ CASES: dict[str, tuple[str, Options, str | None, str]] = {
         "1.30.14",
         {"reserved_system_cpus": "0", **SYSTEM},
         "reserved-cpus-with-cgroups",
-        "reservedSystemCPUs and systemReservedCgroup not together",
+        "reservedSystemCPUs together with systemReservedCgroup",
     ),
     "named CPUs": ("1.30.14", {"reserved_system_cpus": "0"}, None, ""),
     # Memory manager: memorymanager/memory_manager.go, policy_static.go, validation_reserved_memory.go.

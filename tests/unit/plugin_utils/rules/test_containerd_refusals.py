@@ -141,7 +141,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-key-type",
         "2.1.9",
         {MAIN: 'version = 3\nimports = "x"\n'},
-        (f"{MAIN}: ", "imports is not a list of texts"),
+        (f"{MAIN}: ", "imports is not a list of strings"),
         ("2.1.9", {MAIN: "version = 3\nimports = []\n"}),
     ),
     "an import that is missing": (

@@ -115,7 +115,7 @@ def test_a_reservation_that_kubelet_would_not_read_plans_nothing() -> None:
     ids=["empty", "schema only", "unknown mode", "wrong setting"],
 )
 def test_what_is_no_facts_document_is_refused(broken: dict[str, Any]) -> None:
-    with pytest.raises(ProfileError, match=r"facts: .* give ansible_facts.colocation"):
+    with pytest.raises(ProfileError, match=r"facts: .* pass ansible_facts.colocation"):
         parse_node(broken)
 
 
