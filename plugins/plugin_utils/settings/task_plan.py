@@ -63,7 +63,7 @@ def _plan_slices(
     decided = [(share, *plan_slice(node, share, profile.system)) for share in shares]
     tasks = tuple(task for _share, task, _unsupported in decided)
     reserved = tuple(task for share, task, _unsupported in decided if share.configured)
-    unsupported = (entry for _share, _task, unsupported in decided for entry in unsupported)
+    unsupported = (entry for _share, _task, entries in decided for entry in entries)
     return reserved, tasks, (*without_slice, *unsupported)
 
 
