@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/assess.md: its commands run, and what it shows is what they print."""
+"""docs/assess.md: its commands run, and print the output on the page."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_its_replays_run(directory: Path, command: str) -> None:
     assert f"{DIFFERING}: MISALIGNED" in output(directory, command)
 
 
-def test_what_it_shows_is_what_is_printed(directory: Path) -> None:
+def test_its_output_is_what_is_printed(directory: Path) -> None:
     printed = [
         re.sub(r"^( +)\d+\. ", r"\1", line) for line in output(directory, REPLAYS[0], started_playbook).splitlines()
     ]

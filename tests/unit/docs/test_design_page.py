@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/design.md and docs/walkthroughs.md: what they name is there, and the map has every package."""
+"""docs/design.md and docs/walkthroughs.md: the paths and names exist, and the map has every package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 PAGES = [DOCS / "design.md", DOCS / "walkthroughs.md"]
 DESIGN = PAGES[0].read_text(encoding="utf-8")
 BASES = [ROOT, *(ROOT / "plugins" / name for name in ("", "plugin_utils", "module_utils"))]
-"""Where paths of the tables begin."""
+"""The directories in which paths of the tables begin."""
 
 FORBIDDEN = "utils.py"
 SCREEN = 45

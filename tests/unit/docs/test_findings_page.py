@@ -43,11 +43,11 @@ VARIANTS = {
     **variants_runtime.VARIANTS,
 }
 PARAMETER = "code"
-"""A helper hands this on, and a table is walked through with it; the code itself stands where they are filled."""
+"""The name of the parameter through which helpers and loops over tables pass a code; the callers have the code."""
 
 
 def makers(trees: Iterable[ast.Module], kind: str) -> set[str]:
-    """The names that make a value of this kind of a code: its class, and helpers that take the code first."""
+    """The names that create a value of this kind from a code: its class, and helpers that take the code first."""
     nodes = (node for tree in trees for node in ast.walk(tree))
     return {kind} | {
         node.name
@@ -61,7 +61,7 @@ def makers(trees: Iterable[ast.Module], kind: str) -> set[str]:
 
 
 def constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """What a module gives a name to: some codes have one."""
+    """The constants of a module: some codes are constants."""
     return {
         target.id: node.value
         for node in tree.body
@@ -78,7 +78,7 @@ def first_arguments(tree: ast.Module, names: set[str]) -> Iterator[ast.expr]:
 
 
 def handed_on(code: ast.expr) -> bool:
-    """Whether the code is a parameter, or that of a finding which becomes a refusal: it stands elsewhere."""
+    """Whether the code is a parameter, or that of a finding which becomes a refusal: then it is defined elsewhere."""
     return (isinstance(code, ast.Name) and code.id == PARAMETER) or (
         isinstance(code, ast.Attribute) and code.attr == PARAMETER
     )
@@ -140,7 +140,7 @@ def test_severity_and_effect_are_the_known_words(code: str) -> None:
     assert effects <= {effect.value for effect in Effect}
 
 
-def test_what_rules_say_of_a_code_is_on_the_page() -> None:
+def test_severities_and_effects_of_rules_are_on_the_page() -> None:
     differing = {
         code: (severities, effects)
         for code, (severities, effects) in severities_and_effects().items()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the documentation of a module promises is what its code takes."""
+"""The documentation of a module matches the options that its code accepts."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def documentation(module: str) -> dict[str, Any]:
 
 
 def promised(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Documented options in the shape of an argument specification."""
+    """Documented options in the form of an argument specification."""
     return {
         name: {
             "type": option.get("type", "str"),
@@ -164,7 +164,7 @@ def test_the_action_group_holds_the_modules_that_say_so() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_are_tasks(module: str) -> None:
-    # Our own reader, because it refuses duplicate keys.
+    # The collection's own reader, because it refuses duplicate keys.
     for task in read_yaml("tasks:\n" + texts(module).EXAMPLES)["tasks"]:
         assert task["name"][0].isupper()
         (action,) = (key for key in task if key.count(".") == 2)

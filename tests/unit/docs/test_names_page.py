@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/names.md is true: new names exist, and old ones are only where they lead to the new ones."""
+"""docs/names.md is correct: new names exist, and old names are only used where they lead to the new ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.unit.docs.test_module_docs imp
 PAGE = Path("docs/names.md")
 OLD_NAMES_LEAD_ON = {PAGE, Path("meta/runtime.yml"), Path("plugins/plugin_utils/node/action_base.py")}
 WORDS = {"image"}
-"""Old names that are words too."""
+"""Old names that are also common words."""
 
 
 class Row(NamedTuple):
@@ -79,7 +79,7 @@ def test_the_page_is_linked() -> None:
     assert f"]({PAGE.name})" in (CHECKOUT / "docs/contributing.md").read_text(encoding="utf-8")
 
 
-def test_modules_lead_to_those_that_are_there() -> None:
+def test_old_modules_lead_to_existing_ones() -> None:
     redirects = {row.old: {"redirect": f"volcano.colocation.{row.new}"} for row in TABLE["Modules"]}
     routing = read_yaml((CHECKOUT / "meta/runtime.yml").read_text(encoding="utf-8"))["plugin_routing"]
     assert routing["modules"] == redirects
@@ -126,7 +126,7 @@ def test_an_option_takes_the_new_value_only(row: Row) -> None:
 
 
 def documented(path: str) -> bool:
-    """Whether RETURN of a module has a key, by its path; where it has no ``contains``, in the description above."""
+    """Whether RETURN of a module has a key, by its path; without ``contains``, its parent's description has it."""
     path, _equals, value = path.partition("=")
     module, *parts = path.split(".")
     if module not in MODULES:
@@ -191,7 +191,7 @@ def read(path: Path) -> str:
 
 
 def old_names() -> re.Pattern[str]:
-    """Names that stand nowhere else. One of a module may name a file too: behind a dot only the full name counts."""
+    """Old names, which must not be used. A module's may also be a file's: after a dot only the full name counts."""
     modules = "|".join(row.old for row in TABLE["Modules"])
     variables = [
         row.old for name in ("Registered variables", "Variables of roles and playbooks") for row in TABLE[name]
@@ -203,7 +203,7 @@ def old_names() -> re.Pattern[str]:
     )
 
 
-def test_the_old_names_stand_nowhere_else() -> None:
+def test_the_old_names_are_not_used() -> None:
     pattern = old_names()
     paths = [path for path in sources() if path not in OLD_NAMES_LEAD_ON]
     assert {str(path): sorted(names) for path in paths if (names := set(pattern.findall(read(path))))} == {}

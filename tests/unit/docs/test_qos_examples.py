@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The examples of cgroup_qos do what they say, on a tree of files; its page quotes the log as it is written."""
+"""The examples of cgroup_qos work on a tree of files; its page quotes the log as it is written."""
 
 from __future__ import annotations
 

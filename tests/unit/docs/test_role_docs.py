@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The roles' variables: declared once, with the defaults they have, and each of them used."""
+"""The roles' variables: declared once, with their defaults, and each of them is used."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_variable_of_two_roles_has_one_default(role: str) -> None:
 
 
 def declared(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What an argument specification says beside descriptions."""
+    """An argument specification without descriptions."""
     return {
         name: {
             **{key: option.get(key) for key in ("type", "elements", "choices", "default", "required")},
@@ -111,7 +111,7 @@ def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
         ("colocation_admission", "admission"),
     ],
 )
-def test_what_the_role_scheduler_takes_is_what_its_module_does(variable: str, option: str) -> None:
+def test_options_of_the_role_scheduler_are_those_of_its_module(variable: str, option: str) -> None:
     module_options = argspec.SCHEDULER_CONFIG[option]["options"]
     assert declared(options("scheduler")[variable]["options"]) == declared(module_options)
 

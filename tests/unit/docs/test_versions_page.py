@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/versions.md has what the tests run, and every system that is refused by name."""
+"""docs/versions.md has the versions that the tests run, and every system that is refused by name."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_no_release_has_two_states() -> None:
 
 
 @pytest.mark.parametrize("system", MANAGED)
-def test_each_system_that_is_refused_by_name_is_there(system: str) -> None:
+def test_each_system_that_is_refused_by_name_is_listed(system: str) -> None:
     row = next(row for row in ROWS if re.search(rf"\b{re.escape(system)}\b", row[1]))
     assert row[0] == MANAGED[system].name
     assert row[2] == "refused"

@@ -53,7 +53,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versio
         (SINGLE_PROCESS_OOM_KILL, (1, 35), None),
     ],
 )
-def test_what_holds_where_a_field_is_not_set(field: KubeletField, version: Version | None, default: str | None) -> None:
+def test_the_default_of_a_field_that_is_not_set(
+    field: KubeletField, version: Version | None, default: str | None
+) -> None:
     assert field.default_in(version) == default
 
 
@@ -118,7 +120,7 @@ def test_gates_that_a_version_does_not_take_are_problems(
         ("/a-b/", Driver.CGROUPFS, "a-b", "a-b/kubepods"),
     ],
 )
-def test_where_a_root_stands(root: str, driver: Driver, path: str, tree: str) -> None:
+def test_the_cgroup_of_a_root(root: str, driver: Driver, path: str, tree: str) -> None:
     assert (cgroup_path(root, driver), KubeletTree(driver, root).pods()) == (path, tree)
 
 

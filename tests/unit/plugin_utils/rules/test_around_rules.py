@@ -231,7 +231,7 @@ LEGACY = "systemd.unified_cgroup_hierarchy=0"
         ("257", {"installed": [LEGACY]}, "cgroup v2"),
     ],
 )
-def test_what_the_first_boot_of_an_image_gives(installed: str, files: dict[str, list[str]], expected: str) -> None:
+def test_the_cgroup_version_of_an_images_first_boot(installed: str, files: dict[str, list[str]], expected: str) -> None:
     node = image(boot(systemd(captured(ALIGNED), "252", installed), **files))
     assert findings_by_code(node)["offline-image"].summary.endswith(f"Its first boot will use {expected}.")
 

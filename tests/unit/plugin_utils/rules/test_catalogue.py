@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The catalogue has every rule of the package once: one that is written and not listed would never be asked."""
+"""The catalogue has every rule of the package once; a rule that it does not list would never run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of containerd that are left as they are: each with its reason, and with one change it is written."""
+"""Files of containerd that are not changed, each with the reason and a similar file that is changed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LATER = CONF_D + "zzz.toml"
 KATA = "/opt/kata/containerd/config.d/kata-deploy.toml"
 OFF2, OFF3 = handler(V2, "runc", "false"), handler(V3, "runc", "false")
 
-# code, release, files, words of the refusal; and what of it makes a node that is written to
+# code, release, files, parts of the refusal; and the release and files of a similar node that is changed
 REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] = {
     "schema 1 is lost on 2.0 to 2.2": (
         "containerd-schema",
@@ -105,14 +105,14 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{KATA}: ", f"overrides {MAIN}", "/etc/containerd/"),
         ("1.7.24", {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: f"[{NRI}]\ndisable = false\n"}),
     ),
-    "a later file says otherwise": (
+    "a later file sets another value": (
         "containerd-overridden",
         "2.1.9",
         {MAIN: "version = 3\n" + ALL, LATER: "version = 3\n" + OFF3},
         (f"{LATER}: ", "SystemdCgroup of runc would have no effect"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n" + OFF3}),
     ),
-    "an import of an import says otherwise": (
+    "an import of an import sets another value": (
         "containerd-overridden",
         "2.1.9",
         {
@@ -172,7 +172,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{OURS}: ", "containerd-versions-mixed"),
         ("2.2.1", {MAIN: "version = 3\n" + ALL, OURS: "version = 3\n"}),
     ),
-    "a plugin's name that schema 2 does not take": (
+    "a plugin's name that schema 2 does not accept": (
         "containerd-would-not-start",
         "1.7.24",
         {MAIN: 'version = 2\ndisabled_plugins = ["aufs"]\n'},
@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{MAIN}: ", "CRI plugin would not start", "containerd-legacy-systemd-cgroup"),
         ("1.7.24", {MAIN: f"version = 2\n[{V2}]\nsystemd_cgroup = false\n"}),
     ),
-    "a default runtime that is not there": (
+    "a default runtime that does not exist": (
         "containerd-would-not-start",
         "1.7.24",
         {MAIN: f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "nvidia"\n'},
@@ -227,7 +227,7 @@ def test_a_drop_in_is_refused_where_it_would_replace_a_table() -> None:
     assert refused("2.0.6", {MAIN: "version = 2\n"}, options) == {}
 
 
-def test_the_main_file_is_refused_where_another_outranks_it() -> None:
+def test_the_main_file_is_refused_if_another_overrides_it() -> None:
     options = {**DRIVER, "containerd_strategy": "main-file"}
     files = {MAIN: "version = 3\n" + ALL + OFF3, NVIDIA: "version = 3\n" + OFF3}
     assert f"{NVIDIA}: SystemdCgroup of runc" in refused("2.1.9", files, options)["containerd-overridden"]
@@ -250,7 +250,7 @@ def test_nri_that_another_file_outranks() -> None:
 
 @pytest.mark.parametrize("state", ["true", "false"])
 def test_a_relative_nri_socket(state: str) -> None:
-    """Plugins look for it by an absolute path, and so does the health gate."""
+    """Plugins and the health gate look for the socket by an absolute path."""
     files = {MAIN: f'version = 3\n[{NRI}]\ndisable = {state}\nsocket_path = "run/x.sock"\n'}
     refusals = refused("2.1.9", files, {"nri": {"enabled": True}})
     assert list(refusals) == ["nri-socket-relative"]
@@ -273,7 +273,7 @@ def test_a_dump_that_says_otherwise_than_the_files() -> None:
 
 
 @pytest.mark.parametrize("name", ["schema 1 is lost on 2.0 to 2.2", "versions that are mixed"])
-def test_nothing_is_refused_where_nothing_is_wanted_of_containerd(name: str) -> None:
+def test_nothing_is_refused_if_the_profile_has_nothing_for_containerd(name: str) -> None:
     _code, version, files, _words, _other = REFUSED[name]
     assert refused(version, files, {"read_only_port": 0}) == {}
 
@@ -292,7 +292,7 @@ WEIRD = {
 
 
 @pytest.mark.parametrize("name", WEIRD)
-def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None:
+def test_unexpected_types_are_reported_with_their_line(name: str) -> None:
     node = containerd("1.7.24", {MAIN: WEIRD[name]})
     with pytest.raises(UneditableFile, match=rf"{MAIN}:[23]: .*(table|hand)"):
         edits_of(node, DRIVER)
@@ -335,13 +335,13 @@ def test_a_handler_of_the_runtime_of_1_2_is_not_changed(text: str, driver: str, 
     assert plan_of(node, {"read_only_port": 0}).refusals == ()
 
 
-def test_a_handler_that_is_no_table_is_refused_where_nothing_else_is_to_be_changed() -> None:
+def test_a_handler_that_is_not_a_table_is_refused_without_other_changes() -> None:
     node = containerd("1.7.24", {MAIN: f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n"})
     messages = {refusal.code: refusal.message for refusal in plan_of(node, DRIVER).refusals}
     assert "handler runc is not a table" in messages["containerd-would-not-start"]
 
 
-def test_a_driver_that_is_a_text_is_written_as_what_it_should_be() -> None:
+def test_a_driver_that_is_a_string_is_written_as_a_boolean() -> None:
     node = containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", '"true"')})
     (edit,) = edits_of(node, DRIVER)
     assert edit.after == "version = 2\n" + handler(V2, "runc", "true")

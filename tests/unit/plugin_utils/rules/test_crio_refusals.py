@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CRI-O nodes that are not touched: each reason, and the same node with one thing changed."""
+"""CRI-O nodes that are refused, each with the reason and a similar node that is not."""
 
 from __future__ import annotations
 
@@ -109,10 +109,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
 }
 
 ACCEPTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "a flag that says the same": (argv("--cgroup-manager=systemd"), DRIVER),
+    "a flag with the same value": (argv("--cgroup-manager=systemd"), DRIVER),
     "a flag of something else": (argv("--cgroup-manager=cgroupfs"), {}),
-    "a switch that says the same": (argv("--enable-nri=true"), NRI),
-    "a later file that says the same": (
+    "a switch with the same value": (argv("--enable-nri=true"), NRI),
+    "a later file with the same value": (
         {"files": {f"{DIRECTORY}/zz.conf": '[crio.runtime]\ncgroup_manager = "systemd"\n'}},
         DRIVER,
     ),
@@ -148,7 +148,7 @@ ACCEPTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_refused_with_what_was_seen_and_what_to_do(case: str, tmp_path: Path) -> None:
+def test_a_refusal_has_its_evidence_and_its_remedy(case: str, tmp_path: Path) -> None:
     inputs, options, code, words = CASES[case]
     plan = plan_of(with_(**inputs), tmp_path, **options)
     assert plan.changes == ()
@@ -163,7 +163,7 @@ def test_not_refused(case: str, tmp_path: Path) -> None:
     assert plan_of(with_(**inputs), tmp_path, **options).refusals == ()
 
 
-def test_nri_that_is_left_out_is_named(tmp_path: Path) -> None:
+def test_skipped_nri_is_reported(tmp_path: Path) -> None:
     inputs, options = ACCEPTED["NRI left out"]
     plan = plan_of(with_(**inputs), tmp_path, **options)
     assert [skipped.reason for skipped in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it came with 1.26"]

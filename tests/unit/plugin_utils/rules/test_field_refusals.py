@@ -127,7 +127,7 @@ UNKNOWN: list[tuple[Options, str | None]] = [
 
 
 @pytest.mark.parametrize(("options", "words"), UNKNOWN)
-def test_of_an_unknown_version_only_what_every_version_has_is_taken(options: Options, words: str | None) -> None:
+def test_an_unknown_version_accepts_only_what_every_version_has(options: Options, words: str | None) -> None:
     refusals = refused(put(node("1.30.14"), None, "kubelet", "version"), options)
     assert set(refusals) == ({"kubelet-version-unknown"} if words else set())
     assert not words or words in str(refusals["kubelet-version-unknown"])
@@ -162,7 +162,7 @@ def test_a_cgroup_must_exist_before_kubelet_is_configured_with_it(
         assert "system_reserved_cgroup" in (refusal.variable or "")
 
 
-def test_a_service_is_no_slice_to_the_systemd_driver() -> None:
+def test_a_service_is_not_a_slice_to_the_systemd_driver() -> None:
     snapshot = put(
         node("1.30.14"), {"system.slice/kubelet.service": [ROOT], "kubelet.service.slice": []}, "cgroups", "reserved"
     )
@@ -246,19 +246,19 @@ def test_more_numa_nodes_with_the_option() -> None:
     assert refused(snapshot, topology("restricted", max_allowable_numa_nodes="9")) == {}
 
 
-def test_what_the_file_has_already_is_refused_with_its_file() -> None:
+def test_a_value_in_the_file_is_refused_with_its_file() -> None:
     snapshot = kubelet_adds(node("1.30.14"), "enforceNodeAllocatable: [pods, kube-reserved]\n")
     refusal = refused(snapshot, {"pod_pids_limit": 5})["enforcement-refused"]
     assert (refusal.file, refusal.variable) == (KUBELET_FILE, None)
     assert "kubelet 1.30.14" in refusal.message
 
 
-def test_what_the_file_has_and_the_profile_puts_right_is_not_refused() -> None:
+def test_a_value_in_the_file_that_the_profile_corrects_is_not_refused() -> None:
     snapshot = kubelet_adds(node("1.30.14"), "enforceNodeAllocatable: [pods, kube-reserved]\n")
     assert refused(snapshot, enforced("pods")) == {}
 
 
-def test_the_file_is_nobodys_business_where_kubelet_is_not_touched() -> None:
+def test_the_file_is_not_checked_if_kubelet_is_not_changed() -> None:
     snapshot = kubelet_adds(node("1.30.14"), "enforceNodeAllocatable: [pods, kube-reserved]\n")
     assert refused(snapshot, {"nri": {"enabled": True}}) == {}
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Systems whose files are not to be changed: recognized by name and by mount, and refused before anything else."""
+"""Systems whose files must not be changed: recognized by name and by mount, and refused before any other check."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def finding_codes(snapshot: Snapshot) -> list[str]:
 
 
 def refused(snapshot: Snapshot) -> list[str]:
-    """The codes for which the node would not be provisioned; nothing may be left to do beside them."""
+    """The codes of the refusals; the plan must have no changes beside them."""
     plan = make_plan(facts_of(snapshot), wanted(), allow_disruption=True)
     assert not plan.changes or not plan.refusals
     return [refusal.code for refusal in plan.refusals]
 
 
-def test_what_is_looked_at_is_what_a_change_writes_to() -> None:
+def test_the_checked_paths_are_those_that_a_change_writes_to() -> None:
     assert set(CHANGED_PATHS) == {boot_unit.UNIT_DIRECTORY, installed_engine.ENGINE_DIRECTORY, store.STATE_DIRECTORY}
 
 
@@ -76,7 +76,7 @@ def test_its_image_is_refused_as_well(system: str) -> None:
     "text",
     ['ID="rhcos"\nVARIANT_ID=coreos\n', 'ID="rhel"\nVARIANT_ID=coreos\n', 'ID="centos"\nVARIANT_ID="coreos"\n'],
 )
-def test_openshifts_coreos_is_left_to_its_operator(text: str) -> None:
+def test_openshifts_coreos_is_changed_by_its_operator_only(text: str) -> None:
     (finding,) = (finding for finding in findings(facts_of(named(captured(ALIGNED), text))) if finding.code in CODES)
     assert "Machine Config Operator" in finding.summary
 
@@ -119,7 +119,7 @@ def test_a_change_that_a_reboot_would_keep_in_part_is_refused() -> None:
     assert refused(node) == ["writes-are-lost"]
 
 
-def test_a_node_without_a_disk_loses_all_of_it_and_is_not_refused() -> None:
+def test_a_node_without_a_disk_loses_all_files_and_is_not_refused() -> None:
     memory = {"type": "tmpfs", "volatile": True}
     assert finding_codes(mounted(captured(DIFFERING), usr=memory, etc=memory, var=memory)) == []
 

@@ -118,7 +118,7 @@ REFUSED = {
         "a multiple of 65536",
     ),
 }
-"""What is refused, what is not, and words of the evidence; of kubelet 1.35."""
+"""A refused value, an accepted one, and parts of the evidence; for kubelet 1.35."""
 
 
 def node(text: str, number: str = "1.35.4") -> Snapshot:
@@ -140,7 +140,7 @@ def test_a_value_that_kubelet_does_not_take_is_named(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_its_neighbour_is_not_named(case: str) -> None:
+def test_the_neighbouring_value_is_accepted(case: str) -> None:
     assert evidence_of(node(REFUSED[case][1])) == []
 
 
@@ -176,7 +176,7 @@ def test_a_field_that_this_kubelet_does_not_have() -> None:
     ]
 
 
-def test_gates_that_nobody_can_tell() -> None:
+def test_gates_with_an_unknown_state() -> None:
     assert evidence_of(node("cpuCFSQuotaPeriod: 10ms\nfeatureGates: {AllAlpha: true}\n")) == []
 
 
@@ -185,7 +185,7 @@ def test_values_of_another_type_are_left_to_another_rule(text: str) -> None:
     assert evidence_of(node(text)) == []
 
 
-def test_nothing_is_said_of_an_unknown_version() -> None:
+def test_an_unknown_version_has_no_finding() -> None:
     assert evidence_of(put(node("maxPods: -1\n"), None, "kubelet", "version")) == []
 
 

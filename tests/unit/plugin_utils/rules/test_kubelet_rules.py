@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules about kubelet: each fires on its variant, and stays silent where nothing is wrong."""
+"""Rules about kubelet: each fires on its variant, and not on a node without the problem."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def one(snapshot: Snapshot, code: str) -> Finding:
 
 
 def without_old_flag(snapshot: Snapshot, number: str) -> Snapshot:
-    """A copy with a newer kubelet, started as such a one is."""
+    """A copy with a newer kubelet, started in the way of its version."""
     argv = [word for word in snapshot["kubelet"]["processes"][0]["argv"] if not word.startswith("--container-runtime=")]
     return version(put(snapshot, argv, "kubelet", "processes", 0, "argv"), number)
 
@@ -107,7 +107,7 @@ def test_what_the_unit_changes_names_the_variable_and_its_file(node: Snapshot) -
     )
 
 
-def test_a_unit_that_starts_kubelet_as_it_runs_is_no_finding(node: Snapshot) -> None:
+def test_a_unit_that_starts_kubelet_as_it_runs_has_no_finding(node: Snapshot) -> None:
     assert codes(unit(node, "KUBELET_KUBEADM_ARGS=\n")) == []
     assert "kubelet-flags-change" not in codes(stopped_kubelet(unit(node, "KUBELET_KUBEADM_ARGS=--cgroup-driver=x\n")))
 
@@ -117,11 +117,11 @@ def test_another_config_file_at_the_next_start(node: Snapshot) -> None:
     assert finding.evidence == (f"--config: {KUBELET_FILE} now, /etc/k.yaml next",)
 
 
-def test_a_place_that_systemd_fills_in_is_not_held_against_kubelet(node: Snapshot) -> None:
+def test_a_specifier_that_systemd_replaces_has_no_finding(node: Snapshot) -> None:
     assert codes(unit(node, "KUBELET_KUBEADM_ARGS=--root-dir=%S/kubelet\n")) == []
 
 
-def test_a_flag_that_goes_away(node: Snapshot) -> None:
+def test_a_flag_that_is_removed(node: Snapshot) -> None:
     snapshot = kubelet_flags(unit(node, ""), "--cpu-manager-policy=static")
     assert one(snapshot, "kubelet-flags-change").evidence == (
         "--cpu-manager-policy: static now, not set next (no longer set)",
@@ -136,7 +136,7 @@ def test_a_removed_flag_waits_in_an_environment_file(node: Snapshot) -> None:
     assert "flag-removed" not in codes(version(snapshot, "1.34.9"))
 
 
-def test_configz_that_agrees_is_no_finding(node: Snapshot) -> None:
+def test_configz_that_agrees_has_no_finding(node: Snapshot) -> None:
     configz_values = {
         "cgroupDriver": "systemd",
         "cpuManagerPolicy": "static",
@@ -153,7 +153,7 @@ def test_configz_that_agrees_is_no_finding(node: Snapshot) -> None:
     assert codes(configz(node, **configz_values)) == []
 
 
-def test_configz_with_what_no_file_gives(node: Snapshot) -> None:
+def test_configz_with_values_that_no_file_sets(node: Snapshot) -> None:
     finding = one(
         configz(node, kubeReserved={"cpu": "1"}, topologyManagerPolicy="restricted"), "kubelet-configz-differs"
     )
@@ -170,7 +170,7 @@ def test_named_cpus_move_into_system_reserved(node: Snapshot) -> None:
 
 @pytest.mark.parametrize(("number", "differs"), [("1.34.2", False), ("1.35.2", True)])
 def test_configz_has_the_driver_in_force_from_1_35(node: Snapshot, number: str, differs: bool) -> None:
-    """Before, it has the configured one, which is what the file says."""
+    """Before 1.35 /configz has the configured driver, which is that of the file."""
     snapshot = configz(cri_driver(without_old_flag(node, number), "cgroupfs"), cgroupDriver="systemd")
     assert ("kubelet-configz-differs" in codes(snapshot)) is differs
 
@@ -275,7 +275,7 @@ def test_the_memory_equation_holds(node: Snapshot, amount: str) -> None:
     assert "reserved-memory-unequal" not in codes(memory_manager(node, amount))
 
 
-def test_memory_without_a_node_of_its_own_is_no_equation(node: Snapshot) -> None:
+def test_an_eviction_by_percentage_has_no_memory_equation(node: Snapshot) -> None:
     snapshot = kubelet_edit(memory_manager(node, "500Mi"), "memory.available: 64Mi", "memory.available: 5%")
     assert "reserved-memory-unequal" not in codes(snapshot)
     old = version(memory_manager(node, "500Mi"), "1.20.4")
@@ -319,7 +319,7 @@ def test_checkpoints_against_the_cpus(node: Snapshot, lines: str, content: str, 
     assert codes(snapshot) == expected
 
 
-def test_a_checkpoint_of_the_other_policy_is_not_held_against_the_reserved_cpus(node: Snapshot) -> None:
+def test_a_checkpoint_of_the_other_policy_is_not_compared_with_the_reserved_cpus(node: Snapshot) -> None:
     snapshot = kubelet_edit(node, "cpuManagerPolicy: static", "cpuManagerPolicy: none")
     assert codes(kubelet_adds(snapshot, 'reservedSystemCPUs: "1"\n')) == ["checkpoint-policy-differs"]
 
@@ -329,7 +329,7 @@ def test_unreadable_reservations_are_not_held_against_a_checkpoint(node: Snapsho
     assert codes(version(snapshot, "1.20.2")) == ["reservation-unreadable"]
 
 
-def test_a_checkpoint_whose_checksum_is_not_ours_to_tell(node: Snapshot) -> None:
+def test_a_checkpoint_whose_checksum_is_unknown(node: Snapshot) -> None:
     changed = checkpoint(without_old_flag(node, "1.36.0"), state("0-1").replace(":0}", ":7}"))
     assert codes(changed) == []
     assert codes(version(changed, "1.35.9")) == ["checkpoint-corrupt"]
@@ -390,7 +390,7 @@ def test_a_unit_that_would_grow_beyond_any_command_line_is_not_expanded(node: Sn
     assert facts_of(put(snapshot, text, "kubelet", "files", UNIT, "text")).kubelet.start.following is None
 
 
-def test_deep_answers_of_configz_are_left_out(node: Snapshot) -> None:
+def test_deeply_nested_values_of_configz_are_left_out(node: Snapshot) -> None:
     deep: list[object] = []
     for _level in range(500):
         deep = [deep]
@@ -398,7 +398,7 @@ def test_deep_answers_of_configz_are_left_out(node: Snapshot) -> None:
     assert kubelet.configz == {"cpuManagerPolicy": "static"}
 
 
-def test_nothing_is_hidden_where_there_is_no_kubelet() -> None:
+def test_nothing_is_hidden_without_a_kubelet() -> None:
     node = put(captured(ALIGNED), None, "kubelet", "program")
     assert "driver-hidden-from-agents" not in {finding.code for finding in findings(facts_of(node))}
     assert "driver-hidden-from-agents" in {finding.code for finding in findings(facts_of(captured(ALIGNED)))}

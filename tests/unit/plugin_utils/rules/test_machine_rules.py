@@ -54,7 +54,7 @@ FORCED = f"{LEGACY} SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1"
 TOPOLOGY = "topologyManagerPolicy: best-effort\n"
 
 SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
-    "v1 that the next boot gives again": (
+    "v1 that the next boot uses again": (
         "reboot-changes-cgroup-mode",
         lambda node: command_line(systemd(v1(node), "252.39-1~deb12u1"), LEGACY),
     ),
@@ -76,7 +76,7 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
     ),
     "a controller that only rubik's relatives need": ("cgroup-controllers-missing", v1),
     "hybrid with nothing on the other side": ("cgroup-controllers-split", lambda node: hybrid(node, "misc rdma")),
-    "real-time threads that are of no account": ("realtime-blocks-cpu", lambda node: realtime(node, "n")),
+    "real-time threads without an effect": ("realtime-blocks-cpu", lambda node: realtime(node, "n")),
     "a level that is not kubelet's": (
         "cgroup-controllers-not-enabled",
         lambda node: enabled(node, "memory", f"{ROOT}/kubepods"),
@@ -135,7 +135,7 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "reserved-cgroup-missing",
         lambda node: kubelet_edit(reserved(node), "[pods, system-reserved]", "[pods]"),
     ),
-    "a reserved cgroup under a driver that is none": (
+    "a reserved cgroup under an unknown driver": (
         "reserved-cgroup-missing",
         lambda node: kubelet_edit(reserved(node), "cgroupDriver: systemd", "cgroupDriver: x"),
     ),
@@ -188,7 +188,7 @@ def test_the_kernel_parameter_that_took_a_controller_away_is_named() -> None:
 
 
 @pytest.mark.parametrize(("version", "word"), [("256.4", "does not boot"), ("257.13", "30 s"), ("258", "no cgroup v1")])
-def test_what_the_next_boot_does_is_said_for_each_systemd(version: str, word: str) -> None:
+def test_the_next_boot_is_predicted_for_each_systemd(version: str, word: str) -> None:
     finding = findings_by_code(command_line(systemd(v1(captured(ALIGNED)), version), LEGACY))[
         "reboot-changes-cgroup-mode"
     ]
@@ -201,12 +201,12 @@ def test_v2_that_the_next_boot_takes_away() -> None:
 
 
 @pytest.mark.parametrize(("driver", "path"), [("systemd", "/system.slice"), ("cgroupfs", "/system")])
-def test_a_reserved_cgroup_is_looked_for_where_the_driver_has_it(driver: str, path: str) -> None:
+def test_a_reserved_cgroup_has_the_path_of_the_driver(driver: str, path: str) -> None:
     node = reserved(kubelet_edit(captured(ALIGNED), "cgroupDriver: systemd", f"cgroupDriver: {driver}"))
     assert findings_by_code(node)["reserved-cgroup-missing"].evidence[1] == f"{ROOT}{path} is missing"
 
 
-def test_a_reserved_cgroup_is_wanted_in_every_v1_controller() -> None:
+def test_a_reserved_cgroup_is_required_in_every_v1_controller() -> None:
     node = reserved(v1(captured(ALIGNED)), f"{ROOT}/cpu,cpuacct", f"{ROOT}/memory", f"{ROOT}/pids")
     assert findings_by_code(node)["reserved-cgroup-missing"].evidence[1:] == (f"{ROOT}/cpuset/system.slice is missing",)
 
@@ -231,7 +231,7 @@ def root_offers(controllers: str) -> Snapshot:
         ("", "cpu, cpuset, hugetlb, memory, pids"),
     ],
 )
-def test_a_reserved_cgroup_is_wanted_with_the_controllers_of_the_v2_root(offered: str, absent: str | None) -> None:
+def test_a_reserved_cgroup_needs_the_controllers_of_the_v2_root(offered: str, absent: str | None) -> None:
     node = put(
         captured(ALIGNED),
         "cpuset cpu io memory hugetlb pids rdma misc",

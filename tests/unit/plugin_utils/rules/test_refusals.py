@@ -244,7 +244,7 @@ def test_a_flag_is_reported_once_however_many_entries_it_overrides() -> None:
     assert [refusal.code for refusal in refusals] == ["flag-overrides-config"]
 
 
-def test_a_flag_of_a_field_that_is_left_alone_does_not_matter() -> None:
+def test_a_flag_of_a_field_outside_the_profile_does_not_matter() -> None:
     assert refused(kubelet_flags(captured(DIFFERING), "--cgroup-driver=cgroupfs"), {"read_only_port": 0}) == ()
 
 

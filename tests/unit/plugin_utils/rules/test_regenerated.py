@@ -36,7 +36,7 @@ def refused(templates: tuple[str, ...] = (), imports: tuple[str, ...] = (), **op
     return list(refuse_regenerated_file(PlanDraft(facts, profile_of(**options))))
 
 
-def test_what_is_as_wanted_is_no_reason() -> None:
+def test_an_aligned_setting_is_not_a_reason() -> None:
     assert refused(cgroup_driver="systemd", nri={"enabled": True}) == []
 
 
@@ -46,12 +46,12 @@ def test_what_is_as_wanted_is_no_reason() -> None:
         ((), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / {LINES}.'),
         ((TEMPLATE,), (), f"into the end of {TEMPLATE}: {LINES}."),
         (("/another.tmpl",), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / '),
-        # containerd 1.7 would take a drop-in's table for the whole one.
+        # containerd 1.7 would replace the whole table with that of a drop-in.
         ((TEMPLATE,), (f"{DIRECTORY}/config.toml.d/*.toml",), f"into the end of {TEMPLATE}: {LINES}."),
         ((TEMPLATE,), ("/etc/containerd/conf.d/*.toml",), f"into the end of {TEMPLATE}: "),
     ],
 )
-def test_where_lines_of_nri_go(templates: tuple[str, ...], imports: tuple[str, ...], place: str) -> None:
+def test_the_file_for_lines_of_nri(templates: tuple[str, ...], imports: tuple[str, ...], place: str) -> None:
     (refusal,) = refused(templates, imports, **NRI_OFF)
     assert (refusal.code, refusal.file) == ("config-regenerated", f"{DIRECTORY}/config.toml")
     assert "rke2 regenerates this file at each start; planned changes: containerd" in refusal.message

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each rule fires on a variant of a real node and is silent on the aligned one."""
+"""Each rule fires on a variant of a real node, and not on the aligned one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_aligned_node_has_nothing_but_its_commented_driver_and_kubelets_own_
     assert judge(results) is Verdict.ALIGNED
 
 
-def test_a_single_tree_is_no_finding() -> None:
+def test_a_single_tree_has_no_finding() -> None:
     finding_codes = codes(put(captured(ALIGNED), ["/sys/fs/cgroup/kubepods.slice"], "cgroups", "trees"))
     assert finding_codes == ["driver-hidden-from-agents"]
 
@@ -58,7 +58,7 @@ def test_an_unreadable_file_is_named_with_its_line() -> None:
     assert finding.evidence == (f"{KUBELET_FILE}:34: a key that is not a plain name",)
 
 
-def test_a_file_that_is_none_is_named_without_a_line() -> None:
+def test_a_path_that_is_not_a_file_is_reported_without_a_line() -> None:
     snapshot = put(captured(ALIGNED), {"kind": "directory"}, "kubelet", "files", KUBELET_FILE)
     assert one(snapshot, "config-unreadable").evidence == (f"{KUBELET_FILE}: is a directory, not a regular file",)
 
@@ -110,7 +110,7 @@ def test_a_link_leads_to_the_code() -> None:
     assert one(captured(DIFFERING), "driver-mismatch").link == "docs/findings.md#driver-mismatch"
 
 
-def test_a_missing_checkpoint_is_no_finding() -> None:
+def test_a_missing_checkpoint_has_no_finding() -> None:
     node = missing(captured(ALIGNED), "kubelet", "/var/lib/kubelet/cpu_manager_state")
     assert [code for code in codes(node) if code.startswith("checkpoint")] == []
 

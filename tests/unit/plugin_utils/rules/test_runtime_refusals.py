@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes that assess judges and provision refuses, each with the reason."""
+"""Nodes that assess reports on and provision refuses, each with the reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def refused(snapshot: Snapshot) -> dict[str, str]:
     return {refusal.code: refusal.message for refusal in plan.refusals}
 
 
-def test_a_crio_node_that_is_as_wanted_is_not_refused() -> None:
+def test_an_aligned_crio_node_is_not_refused() -> None:
     facts = facts_of(crio(captured(ALIGNED)))
     plan = make_plan(facts, wanted(), allow_disruption=True)
     assert (plan.changes, plan.refusals) == ((), ())
@@ -36,7 +36,7 @@ def test_a_crio_node_that_is_as_wanted_is_not_refused() -> None:
     assert [finding.code for finding in results] == ["driver-hidden-from-agents", "second-kubepods-tree"]
 
 
-def test_a_runtime_that_nobody_here_knows() -> None:
+def test_an_unknown_runtime() -> None:
     isulad = {"endpoint": "unix:///var/run/isulad.sock", "name": "iSulad", "version": "2.1"}
     refusals = refused(put(captured(ALIGNED), isulad, "runtime", "cri"))
     assert refusals == {"runtime-unsupported": "kubelet uses isulad at unix:///var/run/isulad.sock"}
@@ -71,13 +71,13 @@ def test_docker_by_hand(text: str, flags: tuple[str, ...], texts: tuple[str, ...
         assert word in str(refusal)
 
 
-def test_docker_whose_file_is_no_json() -> None:
+def test_docker_whose_file_is_not_json() -> None:
     node = docker(captured(ALIGNED), '{\n"exec-opts": [,\n')
     (refusal,) = make_plan(facts_of(node), wanted(), allow_disruption=True).refusals
     assert (refusal.code, refusal.file, refusal.line) == ("config-unreadable", "/etc/docker/daemon.json", 2)
 
 
-def test_docker_that_has_the_driver_is_left_alone_all_the_same() -> None:
+def test_docker_with_the_right_driver_is_not_changed_either() -> None:
     node = docker(captured(ALIGNED), '{"exec-opts": ["native.cgroupdriver=systemd"]}')
     refusal = refused(node)["runtime-unsupported"]
     assert "native.cgroupdriver is systemd" in refusal

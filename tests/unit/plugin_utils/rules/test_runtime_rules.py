@@ -27,7 +27,7 @@ def test_every_defect_has_a_variant() -> None:
     assert set(DEFECTS) <= set(VARIANTS)
 
 
-def test_a_cri_switched_off_that_does_not_answer_is_not_put_off_to_the_next_restart() -> None:
+def test_a_disabled_cri_that_does_not_answer_is_misaligned_now() -> None:
     off = 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
     node = runtime_edit(captured(ALIGNED), "version = 2\n", off)
     node = put(node, {"endpoint": "unix:///run/containerd/containerd.sock", "error": "UNIMPLEMENTED"}, "runtime", "cri")

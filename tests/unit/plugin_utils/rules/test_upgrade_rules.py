@@ -53,7 +53,7 @@ def whole(snapshot: Snapshot, **targets: str) -> tuple[Finding, ...]:
     return upgrade_findings(facts_of(snapshot), parse_targets(options))
 
 
-def test_without_a_target_nothing_is_said(node: Snapshot) -> None:
+def test_without_a_target_there_are_no_findings(node: Snapshot) -> None:
     assert codes_and_severities(on_v1(node)) == []
 
 
@@ -89,7 +89,7 @@ def test_the_fallback_without_runtime_config(
     assert codes_and_severities(node, kubernetes=target, containerd=containerd) == expected
 
 
-def test_another_runtime_is_not_held_to_the_versions_of_containerd(node: Snapshot) -> None:
+def test_another_runtime_is_not_compared_with_versions_of_containerd(node: Snapshot) -> None:
     facts = facts_of(node)
     crio = replace(facts, runtime=replace(facts.runtime, name="cri-o"))
     assert upgrade_findings(crio, Targets(kubernetes=(1, 36))) == ()
@@ -212,6 +212,6 @@ def test_targets(options: dict[str, Any], targets: Targets) -> None:
 
 
 @pytest.mark.parametrize("option", ["target_kubernetes", "target_containerd", "target_systemd"])
-def test_what_is_no_version_is_named(option: str) -> None:
+def test_a_wrong_version_is_reported(option: str) -> None:
     with pytest.raises(ProfileError, match=f"{option}: 'newest' is not a version"):
         parse_targets({option: "newest"})

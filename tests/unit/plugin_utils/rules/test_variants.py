@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each rule fires on a variant of a real node, and what it finds says where and what to do."""
+"""Each rule fires on a variant of a real node, with evidence and a remedy."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ TABLES = (
 )
 VARIANTS = [(code, *variant) for table in TABLES for code, variant in table.items()]
 NEWER = {*variants_around.VARIANTS, *variants_machine.VARIANTS, *variants_runtime.VARIANTS}
-"""Their evidence came after the captured nodes."""
+"""The captured nodes are older than the evidence of these rules."""
 WITHOUT_EVIDENCE = {"not-installed"}
 """A missing program has no file to name."""
 
 
 @pytest.mark.parametrize(("code", "verdict", "variant"), VARIANTS, ids=[code for code, _verdict, _variant in VARIANTS])
-def test_a_rule_fires_on_its_variant_and_says_where_and_what_to_do(code: str, verdict: Any, variant: Any) -> None:
+def test_a_rule_fires_on_its_variant_with_evidence_and_remedy(code: str, verdict: Any, variant: Any) -> None:
     results = findings(facts_of(variant(captured(ALIGNED))))
     finding = next(finding for finding in results if finding.code == code)
     assert judge(results) is verdict

@@ -34,7 +34,7 @@ def finding(effect: Effect) -> Finding:
 
 
 @pytest.mark.parametrize("position", range(len(ORDER)))
-def test_the_worst_effect_wins_wherever_it_stands(position: int) -> None:
+def test_the_worst_effect_decides_in_any_order(position: int) -> None:
     expected = {effect: Verdict(effect.value) for effect in ORDER[:-1]}.get(ORDER[position], Verdict.ALIGNED)
     for order in permutations(ORDER[position:]):
         assert judge(map(finding, order)) is expected
@@ -60,14 +60,14 @@ def test_drift_from_the_profile_is_misaligned() -> None:
     assert judge(results) is Verdict.MISALIGNED
 
 
-def test_what_is_pending_still_differs() -> None:
+def test_pending_changes_still_differ() -> None:
     facts = facts_of(captured(DIFFERING))
     plan = make_plan(facts, wanted(), allow_disruption=False)
     assert plan.pending
     assert all_findings(facts, plan)[-1].code == "differs-from-profile"
 
 
-def test_what_cannot_be_aligned_is_said_with_its_remedy() -> None:
+def test_a_refusal_is_a_finding_with_its_remedy() -> None:
     facts = facts_of(captured(DIFFERING))
     results = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="static"), allow_disruption=True))
     assert results[-1].code == "cannot-be-aligned"
@@ -84,7 +84,7 @@ def test_what_cannot_be_aligned_is_said_with_its_remedy() -> None:
     ],
     ids=["no kubelet", "no systemd", "no cgroups"],
 )
-def test_of_what_is_no_node_the_profile_says_nothing(node: dict[str, object]) -> None:
+def test_an_unsupported_node_is_not_compared_with_the_profile(node: dict[str, object]) -> None:
     facts = facts_of(node)
     codes = {finding.code for finding in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))}
     assert codes.isdisjoint({"differs-from-profile", "cannot-be-aligned"})

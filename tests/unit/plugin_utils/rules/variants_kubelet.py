@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with a kubelet, each as a variant of the aligned node with the verdict that follows."""
+"""Problems of kubelet, each as a variant of the aligned node with its verdict."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def dropins(node: Snapshot, **texts: str) -> Snapshot:
 
 
 def unit(node: Snapshot, environment: str) -> Snapshot:
-    """A copy whose unit starts kubelet as it runs, with the variables of an environment file on top."""
+    """A copy whose unit starts kubelet as it runs, with the variables of an environment file added."""
     argv = " ".join(node["kubelet"]["processes"][0]["argv"])
     content = f"[Service]\nEnvironmentFile=-{ENVIRONMENT}\nExecStart={argv} $KUBELET_KUBEADM_ARGS\n"
     node = put(node, [UNIT], "kubelet", "unit_files")
@@ -88,7 +88,7 @@ def cri_driver(node: Snapshot, driver: str) -> Snapshot:
 
 
 def memory_manager(node: Snapshot, reserved: str) -> Snapshot:
-    """A copy of 1.30 with the Static memory manager; 500Mi + 64Mi are kept back."""
+    """A copy of 1.30 with the Static memory manager; 500Mi + 64Mi are reserved."""
     node = kubelet_edit(version(node, "1.30.1"), RESERVED, "systemReserved:\n  cpu: 500m\n  memory: 500Mi\n")
     lines = f"memoryManagerPolicy: Static\nreservedMemory:\n- numaNode: 0\n  limits:\n    memory: {reserved}\n"
     return kubelet_adds(node, lines)

@@ -68,7 +68,7 @@ def systemd(snapshot: Snapshot, running: str, installed: str | None = None) -> S
 
 
 def v1_252(snapshot: Snapshot) -> Snapshot:
-    """A copy with v1 that the next boot gives again."""
+    """A copy with v1, which the next boot uses again."""
     return command_line(systemd(v1(snapshot), "252.39-1~deb12u1"), "systemd.unified_cgroup_hierarchy=0")
 
 
@@ -99,7 +99,7 @@ def enabled(snapshot: Snapshot, controllers: str, cgroup: str = ROOT) -> Snapsho
 
 
 def realtime(snapshot: Snapshot, group_scheduling: str | None = "y") -> Snapshot:
-    """A copy on which a real-time thread keeps the cpu controller from being enabled."""
+    """A copy on which a real-time thread prevents that the cpu controller is enabled."""
     threads: dict[str, Any] = {"threads": [THREAD], "seen": 310, "group_scheduling": group_scheduling}
     return put(enabled(snapshot, "cpuset io memory pids"), threads, "cgroups", "realtime")
 
@@ -119,8 +119,8 @@ def oomd(snapshot: Snapshot, swap: str) -> Snapshot:
 
 
 def by_socket(node: Snapshot, sockets: int, numa_nodes: int) -> Snapshot:
-    """A copy of a machine with so many of both, whose CPU manager is to align by socket."""
-    # One that has the option.
+    """A copy with this many NUMA nodes and sockets, whose CPU manager aligns by socket."""
+    # A version that has the option.
     node = put(node, "Kubernetes v1.30.14", "kubelet", "version")
     machine = put(numa(node, numa_nodes), [str(number) for number in range(sockets)], "cpus", "sockets")
     return kubelet_adds(
@@ -215,7 +215,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
 
 
 def without_fail_swap_on(snapshot: Snapshot) -> Snapshot:
-    """A copy in which kubelet's file leaves failSwapOn to its default."""
+    """A copy in which kubelet's file does not set failSwapOn."""
     text = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
     lines = [line for line in text.splitlines() if not line.startswith("failSwapOn")]
     return put(snapshot, "\n".join(lines) + "\n", "kubelet", "files", KUBELET_FILE, "text")

@@ -85,7 +85,7 @@ def docker(snapshot: Snapshot, text: str, *argv: str) -> Snapshot:
 
 
 def distribution(snapshot: Snapshot, *marks: str, title: str | None = None, **settings: str) -> Snapshot:
-    """A copy with what an installer left; ``title`` is the command line of k3s or RKE2."""
+    """A copy with the files of an installer; ``title`` is the command line of k3s or RKE2."""
     evidence = {
         "marks": list(marks),
         "templates": [],

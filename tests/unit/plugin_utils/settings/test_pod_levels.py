@@ -49,12 +49,12 @@ def test_levels_have_the_numbers_of_the_kernel(
 @pytest.mark.parametrize(
     ("name", "changes", "expected"),
     [
-        # A mainline kernel knows idle and nothing above normal.
+        # A mainline kernel has idle, but no level above normal.
         (V2, [], [{}, {}, {}, {"cpu_idle": True}]),
         (V2, [feature("cpu_idle", False)], [{}, {}, {}, {}]),
-        # openEuler's levels are known on v1 only.
+        # openEuler's levels exist on v1 only.
         (V2, [feature("cpu_qos_level", True), feature("memory_qos_level", True)], [{}, {}, {}, {"cpu_idle": True}]),
-        # Group identity that has no effect is not taken for one.
+        # Group identity without an effect is not used.
         (
             V2,
             [ANOLIS, sysctl("/proc/sys/kernel/sched_group_identity_enabled", "0")],
@@ -66,7 +66,7 @@ def test_levels_have_the_numbers_of_the_kernel(
             [],
             [*[{"cpu_qos_level": 0, "memory_qos_level": 0}] * 3, {"cpu_qos_level": -1, "memory_qos_level": -1}],
         ),
-        # Without the switch the kernel takes no notice of memory.qos_level.
+        # Without the sysctl the kernel ignores memory.qos_level.
         (
             OPENEULER,
             [sysctl("/proc/sys/vm/memcg_qos_enable", "0")],
@@ -132,7 +132,7 @@ def test_listed_pods_get_the_settings_of_their_level() -> None:
     assert [(task.target, task.settings) for task in tasks.cgroups if "pod" in task.target] == [
         ({"pod": {"uid": "1a-2b"}}, {"cpu_idle": True}),
         ({"pod": {"namespace": "shop", "name": "web"}}, {"cpu_burst": 20000}),
-        # HLS has nothing on this kernel, and so no task.
+        # HLS has no setting on this kernel, so there is no task.
     ]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What HLS rests on, checked from facts: pkg/kubelet/cm/cpumanager."""
+"""The requirements of HLS, checked from facts: pkg/kubelet/cm/cpumanager."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def test_what_pinning_lacks(changes: Sequence[Change], expected: dict[str, str])
         assert words in reasons[thing]
 
 
-def test_nothing_is_checked_for_a_level_that_is_not_wanted() -> None:
+def test_pinning_is_not_checked_without_its_level() -> None:
     assert "HLS" not in {entry.level for entry in plan(V2, (*POLICY, "none"), levels=["BE"]).unsupported}

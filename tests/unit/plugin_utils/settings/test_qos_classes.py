@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet's QoS classes get, by kernel, kubelet and profile. The numbers are worked out by hand."""
+"""Settings of kubelet's QoS classes, by kernel, kubelet and profile. The numbers were computed by hand."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def test_a_vendors_v1_kernel_throttles_memory_too() -> None:
     [
         ("60%", {"systemReserved": {"cpu": "500m"}}, 0.9),
         ("60%", {"systemReserved": {"cpu": "500m"}, "kubeReserved": {"cpu": "250m"}}, 0.75),
-        # reservedSystemCPUs takes the place of both.
+        # reservedSystemCPUs replaces both.
         ("50%", {"reservedSystemCPUs": "1", "kubeReserved": {"cpu": "250m"}}, 0.5),
-        # 33 % of 1.5 is 0.495: cut off to hundredths of a CPU.
+        # 33 % of 1.5 is 0.495: truncated to hundredths of a CPU.
         ("33%", {"systemReserved": {"cpu": "500m"}}, 0.49),
         ("0.1%", {"systemReserved": {"cpu": "500m"}}, 0.01),
         ("1.25", {}, 1.25),
@@ -98,7 +98,7 @@ def test_an_old_kernel_is_not_throttled_by_memory() -> None:
     assert settings(tasks, "burstable") == PROTECTED
 
 
-def test_protection_that_is_not_handed_down_is_none() -> None:
+def test_protection_that_children_do_not_inherit_is_not_set() -> None:
     tasks = plan(V2, ("kernel", "release", "5.6.19"))
     assert settings(tasks, "burstable") is None
     assert "memory_recursiveprot" in reason(tasks, "LS", "memory_low")
@@ -107,14 +107,14 @@ def test_protection_that_is_not_handed_down_is_none() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        # KEP-2570: on when asked for, on by default from 1.37 on, which also takes back what it did not write.
+        # KEP-2570: on if the gate is set, on by default from 1.37 on, where kubelet also resets values of others.
         [setting("featureGates", {"MemoryQoS": True}), version("1.31.2")],
         [version("1.37.0")],
         [setting("featureGates", {"MemoryQoS": False}), version("1.37.0")],
         [version(None)],
     ],
 )
-def test_memory_that_kubelet_protects_is_left_to_it(changes: list[Change]) -> None:
+def test_memory_that_kubelet_protects_is_not_set(changes: list[Change]) -> None:
     tasks = plan(V2, *changes)
     assert settings(tasks, "guaranteed") is None
     assert settings(tasks, "burstable") is None
@@ -124,12 +124,12 @@ def test_memory_that_kubelet_protects_is_left_to_it(changes: list[Change]) -> No
 
 
 @pytest.mark.parametrize(("text", "gate"), [("1.36.3", None), ("1.31.2", False)])
-def test_memory_that_kubelet_does_not_protect_is_ours(text: str, gate: bool | None) -> None:
+def test_memory_that_kubelet_does_not_protect_is_set(text: str, gate: bool | None) -> None:
     changes = [version(text), *([] if gate is None else [setting("featureGates", {"MemoryQoS": gate})])]
     assert settings(plan(V2, *changes), "burstable") == PROTECTED
 
 
-def test_a_level_that_is_not_wanted_goes_back() -> None:
+def test_settings_of_a_removed_level_are_restored() -> None:
     tasks = plan(V2, levels=["HLS"])
     assert settings(tasks, "burstable") == {"memory_low": None, "memory_min": None}
     assert settings(tasks, "besteffort") == dict.fromkeys(("cpu_quota", "memory_high", "memory_max", "pids_max"))
@@ -143,18 +143,18 @@ def test_group_identity_of_anolis_is_set_on_classes_and_never_on_the_root() -> N
     assert settings(tasks, "besteffort")["cpu_bvt_warp_ns"] == -1
 
 
-def test_group_identity_that_is_off_goes_back() -> None:
+def test_settings_of_disabled_group_identity_are_restored() -> None:
     tasks = plan(V2, feature("cpu_bvt", True), sysctl("/proc/sys/kernel/sched_group_identity_enabled", "0"))
     assert settings(tasks, "besteffort")["cpu_bvt_warp_ns"] is None
     assert "sched_group_identity_enabled is 0" in reason(tasks, "BE", "cpu.qos_level -1")
 
 
-def test_levels_that_cannot_be_taken_back_are_not_set_on_classes() -> None:
+def test_levels_that_cannot_be_restored_are_not_set_on_classes() -> None:
     # openEuler kernel/sched/core.c: from -1 to 0 is refused.
     assert "cpu_qos_level" not in settings(plan(OPENEULER), "besteffort")
 
 
-def test_what_is_not_known_is_left_to_the_node() -> None:
+def test_unknown_features_are_decided_on_the_node() -> None:
     assert settings(plan("trixie-v2-aligned"), "besteffort")["memory_high"] == "80%"
 
 
@@ -162,7 +162,7 @@ def test_what_is_not_known_is_left_to_the_node() -> None:
     ("name", "changes", "says"),
     [
         (V2, [("cgroup", "trees", [])], "kubelet has not created its cgroups under the driver systemd"),
-        # The tree that is left of the other driver does not count.
+        # The remaining tree of the other driver does not count.
         (V2, [("cgroup", "trees", ["/sys/fs/cgroup/kubepods"])], "kubelet has not created its cgroups"),
         (V2, [setting("cgroupRoot", "/pods")], "kubelet has not created its cgroups"),
         (V2, [("kubelet", "cgroup_driver", None)], "cgroup driver is not known"),

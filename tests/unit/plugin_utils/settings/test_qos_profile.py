@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What no node can have is refused with the name of the entry, before any node is looked at."""
+"""Values that no node can have are refused with the name of the entry, before any node is read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slices beside the pods: what each stands for, what it gets, and what is kubelet's."""
+"""The slices beside the pods: their reservations, their properties, and what kubelet writes itself."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ALL_V1 = ("cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb")
         (V1, {"systemReserved": {"cpu": "500m", "memory": "1Gi"}}, {"CPUWeight": 50}),
     ],
 )
-def test_system_slice_gets_what_is_reserved(name: str, reserved: dict[str, Any], expected: Any) -> None:
+def test_system_slice_gets_the_reservation(name: str, reserved: dict[str, Any], expected: Any) -> None:
     tasks = plan(name, *(setting(key, value) for key, value in reserved.items()))
     assert properties(tasks, "system.slice") == expected
 
@@ -68,9 +68,7 @@ def test_system_slice_gets_what_is_reserved(name: str, reserved: dict[str, Any],
         ({"memory": "none"}, {"CPUWeight": 20}),
     ],
 )
-def test_options_of_a_slice_replace_what_the_reservation_gives(
-    system: dict[str, str], expected: dict[str, Any]
-) -> None:
+def test_options_of_a_slice_replace_values_of_the_reservation(system: dict[str, str], expected: dict[str, Any]) -> None:
     tasks = plan(V2, setting("systemReserved", {"cpu": "500m", "memory": "1Gi"}), system=system)
     assert properties(tasks, "system.slice") == expected
 
@@ -81,7 +79,7 @@ def test_of_no_reservation_follows_no_weight() -> None:
     )
 
 
-def test_memory_that_v1_cannot_protect_is_said() -> None:
+def test_memory_that_v1_cannot_protect_is_reported() -> None:
     tasks = plan(V1, setting("systemReserved", {"cpu": "500m", "memory": "1Gi"}))
     assert reason(tasks, "system", "MemoryLow of system.slice") == "systemd sets it on cgroup v2 only"
 
@@ -89,27 +87,27 @@ def test_memory_that_v1_cannot_protect_is_said() -> None:
 @pytest.mark.parametrize(
     ("name", "driver_name", "expected"),
     [
-        # What kubelet writes at its start, so that it is the same after a daemon-reload, and what it does not write.
+        # The values that kubelet writes at its start, so that a daemon-reload keeps them, and those it does not write.
         (V2, "systemd", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
         (V2, "cgroupfs", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
         (V1, "systemd", {"CPUWeight": 50, "MemoryMax": GIB, "TasksMax": 1000}),
     ],
 )
-def test_a_slice_whose_reservation_kubelet_enforces_gets_what_kubelet_writes_too(
+def test_a_slice_of_an_enforced_reservation_gets_the_values_of_kubelet(
     name: str, driver_name: str, expected: dict[str, Any]
 ) -> None:
     assert properties(plan(name, *ENFORCED, driver(driver_name)), "system.slice") == expected
 
 
 @pytest.mark.parametrize("weight", ["250", ""])
-def test_another_weight_than_kubelets_own_is_not_for_us_to_set(weight: str) -> None:
+def test_another_weight_than_kubelets_own_is_not_set(weight: str) -> None:
     tasks = plan(V2, *ENFORCED, system={"cpu_weight": weight})
     assert properties(tasks, "system.slice")["CPUWeight"] == 20
     thing = f"CPUWeight {weight or 'by default'} of system.slice"
     assert "kubelet enforces system-reserved on it" in reason(tasks, "system", thing)
 
 
-def test_a_slice_with_nothing_to_keep_is_left_alone_again() -> None:
+def test_a_slice_without_properties_is_absent() -> None:
     assert plan(V2, setting("systemReserved", {})).slices == (SliceTask("system.slice", "absent"),)
 
 
@@ -126,7 +124,8 @@ def test_memory_of_an_enforced_reservation_is_memory_qos_where_that_is_on() -> N
 
 
 def test_a_slice_that_kubelet_must_find() -> None:
-    """Its name by kubelet's rule, all that kubelet looks at, and the weight of 200m: 1 + (204 - 2) * 9999 / 262142."""
+    """The name by kubelet's rule, the controllers that kubelet checks, and the weight of 200m:
+    1 + (204 - 2) * 9999 / 262142."""
     tasks = plan(RESERVED)
     description = "Reserved for Kubernetes (volcano.colocation)"
     task = SliceTask("podruntime-agents.slice", "present", description, {"CPUWeight": 8}, ALL_V2)
@@ -190,7 +189,7 @@ def test_the_slice_that_a_field_means(named: str, kind: Driver, expected: str) -
         ([setting("kubeReservedCgroup", "/runtime.slice"), driver(None)], "driver is not known"),
     ],
 )
-def test_what_is_no_slice_is_said_and_weighs_nothing(changes: list[Change], says: str) -> None:
+def test_a_cgroup_that_is_not_a_slice_is_reported_and_gets_no_weight(changes: list[Change], says: str) -> None:
     tasks = plan(V2, setting("kubeReserved", {"cpu": "1"}), *changes)
     assert says in reason(tasks, "system", "kubeReservedCgroup")
     assert tasks.reserved == ()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole plans of captured nodes, and facts from which nothing can be planned."""
+"""Full plans of captured nodes, and facts from which nothing can be planned."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ def test_a_reservation_that_kubelet_would_not_read_plans_nothing() -> None:
     [{}, {"schema": 1}, document(V2, ("cgroup", "mode", "v3")), document(V2, ("kubelet", "settings", "cgroupRoot", 1))],
     ids=["empty", "schema only", "unknown mode", "wrong setting"],
 )
-def test_what_is_no_facts_document_is_refused(broken: dict[str, Any]) -> None:
+def test_a_document_without_facts_is_refused(broken: dict[str, Any]) -> None:
     with pytest.raises(ProfileError, match=r"facts: .* pass ansible_facts.colocation"):
         parse_node(broken)
 
 
-def test_the_gate_that_somebody_set_is_handed_on() -> None:
+def test_the_gate_in_kubelets_configuration_is_passed_on() -> None:
     assert plan(V2, setting("featureGates", {"MemoryQoS": "false"})).kubelet["memory_qos"] is False
