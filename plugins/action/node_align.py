@@ -32,7 +32,7 @@ from ..plugin_utils.rules.verdict import all_findings, judge
 def described(facts: NodeFacts, plan: Plan, judged: ComparedProfile) -> dict[str, Any]:
     """The facts and the verdict a plan leads to, as results carry them."""
     found = all_findings(facts, plan)
-    document = facts_document(facts, found, judge(found), judged.published())
+    document = facts_document(facts, found, judge(found), judged.to_result())
     return {
         "plan": plan_result(plan),
         "owner_instructions": render_instructions(plan.owners),

@@ -65,7 +65,7 @@ WISHES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "nothing-reserved": ({"colocation_system_reserved": {}}, ["(cpu_manager_policy)", "systemReserved"]),
     "more-than-online": (
         {"colocation_system_reserved": {"cpu": "3"}},
-        ["3 CPU(s) are reserved of 2 online", "system_reserved"],
+        ["3 CPU(s) are reserved and 2 are online", "system_reserved"],
     ),
     "unknown-driver": ({"colocation_cgroup_driver": "systemctl"}, ["colocation_cgroup_driver", "systemd, cgroupfs"]),
     "unknown-policy": ({"colocation_cpu_manager_policy": "dynamic"}, ["colocation_cpu_manager_policy", "static"]),

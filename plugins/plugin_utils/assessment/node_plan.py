@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of a node: everything that differs, what the rules refuse, and what the user allows."""
+"""The plan of a node: all differences, refusals by the rules, and what the user allows."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from ..settings.kubelet_reservations import slice_of
 
 @dataclass(frozen=True)
 class AssumedSlices:
-    """``facts`` with the slices in them; ``slices`` are the names of those that are still to be made for that."""
+    """``facts`` as if the slices existed; ``slices`` are the names of those that must still be created."""
 
     facts: NodeFacts
     slices: tuple[str, ...] = ()
     driver: Driver | None = None
 
     def to_result(self) -> dict[str, Any]:
-        """What was assumed, as the result of node_align has it."""
+        """The assumption in the result of node_align."""
         return {"slices": list(self.slices), "cgroup_driver": self.driver.value if self.driver else None}
 
 
 def assume_slices(facts: NodeFacts, profile: Profile) -> AssumedSlices:
-    """The node with the slices that the profile names. What is no slice under its driver stays as it is found."""
+    """The node with the slices that the profile names. A name that is not a slice under its driver changes nothing."""
     driver = drivers_after(facts, profile).kubelet
     missing = {path: name for path, name in _reserved_slices(profile, driver) if missing_parts(facts, path)}
     if not missing:
@@ -56,27 +56,27 @@ def assume_slices(facts: NodeFacts, profile: Profile) -> AssumedSlices:
 
 
 def _reserved_slices(profile: Profile, driver: Driver | None) -> Iterator[tuple[str, str]]:
-    """(path below a hierarchy's top, name) of each slice."""
-    for named in profile.reserved_cgroups:
-        name = slice_of(named, driver) if driver else ""
+    """(path below the root of a hierarchy, name) of each slice."""
+    for cgroup in profile.reserved_cgroups:
+        name = slice_of(cgroup, driver) if driver else ""
         if name:
-            yield reserved_paths(named)[-1], name
+            yield reserved_paths(cgroup)[-1], name
 
 
 RECOVERY_ENDS = {
-    "undo": ("undone", "it is undone first, then the node is looked at again"),
-    "finish": ("finished", "it goes on from the step where it ended, then the node is looked at again"),
-    "stop": ("left as it is", "it is left as it is, and so is the node"),
+    "undo": ("rolled back", "it is rolled back first, then the node is read again"),
+    "finish": ("finished", "it continues at the step where it ended, then the node is read again"),
+    "stop": ("unchanged", "neither it nor the node is changed"),
 }
 
 
 def recovery_plan(facts: NodeFacts, recover: str) -> Plan | None:
-    """The plan of a node with unfinished transactions; None for any other."""
+    """The plan of a node with unfinished transactions; None for other nodes."""
     if not facts.unfinished_transactions:
         return None
     listed = ", ".join(facts.unfinished_transactions)
     end, consequence = RECOVERY_ENDS[recover]
-    reason = f"{listed} was cut off; {consequence}"
+    reason = f"{listed} was interrupted; {consequence}"
     return Plan(changes=(Change("transaction", "unfinished", listed, end, reason, frozenset()),))
 
 
@@ -85,10 +85,10 @@ KUBELET_TARGETS = ("kubelet", "kubelet flag")
 
 def _without_entry(profile: Profile, option: str, keys: tuple[str, ...]) -> Profile:
     value = profile.kubelet.get(option)
-    left: dict[str, Any] | None = None
+    remaining: dict[str, Any] | None = None
     if len(keys) == 2 and isinstance(value, Mapping):
-        left = {name: each for name, each in value.items() if name != keys[1]}
-    return with_fields(profile, {option: left})
+        remaining = {name: entry for name, entry in value.items() if name != keys[1]}
+    return with_fields(profile, {option: remaining})
 
 
 def _without_pending(profile: Profile, pending: Iterable[Change]) -> Profile:
@@ -100,15 +100,15 @@ def _without_pending(profile: Profile, pending: Iterable[Change]) -> Profile:
 
 
 def deferred_changes(draft: PlanDraft, quiet: tuple[Change, ...], pending: tuple[Change, ...]) -> tuple[Change, ...]:
-    """Those of the quiet changes that have to wait for the pending ones: kubelet would not start with them alone."""
-    left = PlanDraft(draft.facts, _without_pending(draft.profile, pending))
-    if not refusals(left, (refuse_startup,)):
+    """The quiet changes that must wait for the pending ones, because kubelet would not start with them alone."""
+    draft_without_pending = PlanDraft(draft.facts, _without_pending(draft.profile, pending))
+    if not refusals(draft_without_pending, (refuse_startup,)):
         return ()
     return tuple(change for change in quiet if change.target in KUBELET_TARGETS)
 
 
 def _without_needless_drain(pods: int, change: Change) -> Change:
-    """Without a pod there is nobody to disturb."""
+    """The change without a drain if the node has no pods."""
     return change if pods else replace(change, needs=change.needs - {Impact.DRAIN})
 
 
@@ -116,38 +116,43 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
     listed = "; ".join(str(change) for change in changes)
     return Refusal(
         "needs-disruption",
-        f"{pods} pod(s) run here, and these changes stop and recreate them: {listed}",
-        "Set allow_disruption (colocation_allow_disruption) to true to do it one node at a time,"
-        " or to false to do only what disturbs no pod and have the rest reported as pending.",
+        f"{pods} pod(s) run on this node, and these changes stop and recreate them: {listed}",
+        "Set allow_disruption (colocation_allow_disruption) to true to apply them one node at a time,"
+        " or to false to apply only changes that do not disturb pods and to report the others as pending.",
         variable="allow_disruption",
     )
 
 
 def _plan_of_location(draft: PlanDraft) -> Plan:
-    """A plan with nothing but what holds of the node whatever is changed on it."""
-    place = draft.kubelet_location
+    """A plan without changes: only what it reports whatever is changed on the node."""
+    location = draft.kubelet_location
     skipped = unsupported_settings(draft.facts, draft.profile) + unsupported_patch(draft)
-    if isinstance(place, Refusal):
+    if isinstance(location, Refusal):
         return Plan(skipped=skipped)
-    return Plan(skipped=skipped, strategy=place.strategy.value, paths=place.paths, owners=owner_instructions(draft))
+    return Plan(
+        skipped=skipped,
+        strategy=location.strategy.value,
+        paths=location.paths,
+        owners=owner_instructions(draft),
+    )
 
 
 def _deferred_patches(quiet: tuple[Change, ...], disruptive: tuple[Change, ...]) -> tuple[Change, ...]:
-    """What kubelet may not have yet shall not come to it with kubeadm's next upgrade either."""
+    """Patches of deferred settings: kubeadm's next upgrade must not apply these settings either."""
     waiting = {change.keys for change in disruptive}
     return tuple(change for change in quiet if change.target == PATCH and change.keys in waiting)
 
 
 def _if_it_can_begin(facts: NodeFacts, plan: Plan) -> Plan:
-    """A change that the engine would not begin is none."""
+    """The plan, or its refusal if the engine would not begin a change."""
     refused = ledger_refusals(facts) if plan.changes or plan.refusals else ()
     return replace(plan, changes=(), refusals=(*plan.obstacles, *refused), permission=None) if refused else plan
 
 
 def make_plan(facts: NodeFacts, profile: Profile, *, allow_disruption: bool | None, recover: str = "undo") -> Plan:
-    """Plan for a node. ``allow_disruption``: True do it, False leave it pending, None ask for permission.
+    """Plan for a node. ``allow_disruption``: True applies disruptive changes, False leaves them pending, None refuses.
 
-    ``recover``: what comes of a transaction that was cut off.
+    ``recover``: what to do with an interrupted transaction.
     """
     blocked = journal_refusals(facts)
     if blocked:
@@ -171,7 +176,7 @@ def _plan_draft(draft: PlanDraft, *, allow_disruption: bool | None) -> Plan:
     if allow_disruption is None:
         return replace(base, changes=changes, permission=_needs_permission(disruptive, pods))
     quiet = tuple(change for change in changes if Impact.DRAIN not in change.needs)
-    held = deferred_changes(draft, quiet, disruptive)
-    waiting = held + _deferred_patches(quiet, disruptive + held)
-    kept = tuple(change for change in quiet if change not in waiting)
-    return replace(base, changes=kept, pending=(*disruptive, *waiting))
+    deferred = deferred_changes(draft, quiet, disruptive)
+    waiting = deferred + _deferred_patches(quiet, disruptive + deferred)
+    changes_now = tuple(change for change in quiet if change not in waiting)
+    return replace(base, changes=changes_now, pending=(*disruptive, *waiting))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node compared with a profile: from a snapshot to the facts document, the same for a live and a recorded node."""
+"""A node compared with a profile: from a snapshot to the facts document, alike for a live and a recorded node."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..rules.verdict import all_findings, judge, own_findings
 from .node_plan import make_plan
 
 LOCATION_OPTIONS = ("kubelet_strategy", "kubeadm_patches", "containerd_strategy")
-"""Options that name no value of the node, but where values are written."""
+"""Options that decide where values are written; they are not values of the node."""
 
 
 class Source(str, Enum):
-    """What is known of a value's origin: Ansible hands over the value of a variable, not the file that set it."""
+    """The origin of a value, as far as known: Ansible passes the value of a variable, not the file that sets it."""
 
     SET = "set"
     ROLE_DEFAULT = "role-default"
@@ -38,24 +38,24 @@ class ComparedValue:
 
 @dataclass(frozen=True)
 class ComparedProfile:
-    """``judged``: whether the node was compared with a profile; otherwise it has no ``values``."""
+    """``specified``: whether the node was compared with a profile; otherwise it has no ``values``."""
 
-    judged: bool = False
+    specified: bool = False
     values: tuple[ComparedValue, ...] = ()
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         """The section ``profile`` of the facts document."""
-        return {"specified": self.judged, "options": [asdict(each) for each in self.values]}
+        return {"specified": self.specified, "options": [asdict(value) for value in self.values]}
 
 
 def parse_compared_profile(options: Mapping[str, Any]) -> tuple[Profile, ComparedProfile]:
-    """The profile to judge by, and what a report says of it. ProfileError names a wrong option.
+    """The profile to compare with, and its values for a report. ProfileError names a wrong option.
 
-    Defaults of the role are a profile only beside a value that was set, or with ``compare_defaults``.
+    Defaults of the role are a profile only together with a value that was set, or with ``compare_defaults``.
     """
     profile = parse_profile(options)
     values = tuple(_values(profile, frozenset(options.get("profile_defaults") or ())))
-    if options.get("compare_defaults") or any(each.source is Source.SET for each in values):
+    if options.get("compare_defaults") or any(value.source is Source.SET for value in values):
         return profile, ComparedProfile(bool(values), values)
     return parse_profile({name: options.get(name) for name in LOCATION_OPTIONS}), ComparedProfile()
 
@@ -75,13 +75,13 @@ def _desired_values(profile: Profile) -> Iterator[tuple[str, Any]]:
 
 
 def assess(snapshot: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts document, judged against the profile and the targets in ``arguments``; SnapshotError, ProfileError.
+    """The facts document, compared with profile and targets in ``arguments``; SnapshotError, ProfileError.
 
-    Without a profile the node is judged by itself, now and after a restart.
+    Without a profile the node is only compared with itself, now and after a restart.
     """
-    (profile, judged), targets = parse_compared_profile(arguments), parse_targets(arguments)
+    (profile, compared), targets = parse_compared_profile(arguments), parse_targets(arguments)
     facts = interpret(snapshot)
     plan = make_plan(facts, profile, allow_disruption=True)
-    found = all_findings(facts, plan) if judged.judged else own_findings(facts, plan)
-    found += upgrade_findings(facts, targets)
-    return facts_document(facts, found, judge(found), judged.published())
+    findings = all_findings(facts, plan) if compared.specified else own_findings(facts, plan)
+    findings += upgrade_findings(facts, targets)
+    return facts_document(facts, findings, judge(findings), compared.to_result())

@@ -15,7 +15,7 @@ ROOT: Spec = {"root": {"type": "path", "default": "/"}}
 
 
 def _options(*fields: KubeletField) -> Spec:
-    """The options of rows of the table."""
+    """The options of some fields of the table."""
     return {field.option: field.argument_spec() for field in fields}
 
 
@@ -292,7 +292,7 @@ QOS_PLAN: Spec = {
 }
 
 LIVE_NODE_OPTIONS = ("root", "snapshot", "snapshot_directory", "return_snapshot")
-"""Options of node_facts about one node, which a folder of nodes has no use for."""
+"""Options of node_facts about one node, which do not apply to a directory of snapshots."""
 
 NODE_REPLAY: Spec = {
     **{name: option for name, option in NODE_FACTS.items() if name not in LIVE_NODE_OPTIONS},

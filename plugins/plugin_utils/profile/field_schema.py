@@ -43,7 +43,7 @@ ARGUMENT_TYPES: Mapping[FieldType, str] = {
 
 
 class FieldImpact(Enum):
-    """What a changed value takes."""
+    """What a changed value requires."""
 
     RESTART = "a restart of kubelet"
     DRAIN = "a restart while pods are stopped"
@@ -53,48 +53,48 @@ class FieldImpact(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class KubeletField:
-    """A field. One without ``option`` is only read, and has none of the attributes behind it."""
+    """A field. A field without ``option`` is only read, and has none of the attributes below ``option``."""
 
     key: str
     flag: str = ""
-    """Deprecated, and stronger than any file; empty for a field that only a file can set."""
+    """The deprecated flag, which overrides every file; empty for a field that only a file can set."""
     type: FieldType = FieldType.TEXT
     default: str | None = None
     later: tuple[tuple[Version, str | None], ...] = ()
-    """Defaults that took the place of ``default``, oldest first."""
+    """Defaults that replaced ``default``, oldest first."""
     since: Version = (1, 0)
     """The first version that has the field."""
     option: str = ""
-    """The profile's name for it. The role's variable is ``colocation_`` before it."""
+    """Its name in the profile; the role's variable has the prefix ``colocation_``."""
     choices: tuple[str, ...] = ()
     unit: str = ""
     """What a value is: it completes the sentence "The value is ..."."""
     check: Callable[[str, Any], Any] = plain_value
-    """(option, value) to the desired value, None or empty for a field to leave; ProfileError for an invalid one."""
+    """(option, value) to the desired value; None or empty does not change the field; ProfileError if it is invalid."""
     compare: Callable[[Any, Any], bool] = same_value
-    """(found, desired) of ``means``; ValueError for a value that kubelet refuses."""
+    """(current, desired) of ``means``; ValueError for a value that kubelet refuses."""
     impact: FieldImpact = FieldImpact.RESTART
     entry_impacts: tuple[tuple[str, FieldImpact], ...] = ()
     """Entries of a table whose impact is not ``impact``."""
     role_default: str | None = None
-    """What the role ``node`` sets where the variable is not set; None leaves the field as found."""
+    """The value of the role ``node`` if the variable is not set; None does not change the field."""
     description: str = ""
     """Paragraphs of the documentation, one a line; ``O(option)`` names another option of the table."""
     source: str = ""
-    """Where Kubernetes states what holds for the field; a path is one of kubernetes/kubernetes."""
+    """Where Kubernetes documents the rules of the field; a path is in kubernetes/kubernetes."""
 
     def default_in(self, version: Version | None) -> str | None:
-        """What holds where the field is not set; None for nothing, or where an unknown version decides."""
+        """The value if the field is not set; None without a default, or if it depends on an unknown version."""
         if version is None:
             return None if self.later else self.default
         if version < self.since:
             return None
         return next((value for since, value in reversed(self.later) if version >= since), self.default)
 
-    def means(self, found: Any, desired: Any) -> bool:
-        """Whether a value that was found means the desired one; not one that kubelet would refuse."""
+    def means(self, current: Any, desired: Any) -> bool:
+        """Whether the current value means the desired one; False for a value that kubelet would refuse."""
         try:
-            return self.compare(found, desired)
+            return self.compare(current, desired)
         except ValueError:
             return False
 
@@ -104,11 +104,11 @@ class KubeletField:
 
     @property
     def impacts(self) -> frozenset[FieldImpact]:
-        """Those of the field and of its entries."""
+        """The impacts of the field and of its entries."""
         return frozenset((self.impact, *(impact for _entry, impact in self.entry_impacts)))
 
     def argument_spec(self) -> dict[str, Any]:
-        """The option as an argument specification has it."""
+        """The option in an argument specification."""
         spec: dict[str, Any] = {"type": ARGUMENT_TYPES[self.type]}
         if self.type is FieldType.LIST:
             spec["elements"] = "str"

@@ -16,7 +16,7 @@ from . import validators as check
 from .field_schema import FieldImpact, FieldType, KubeletField
 
 OLDEST: Version = (1, 20)
-"""The oldest Kubernetes supported: what came later needs a known version."""
+"""The oldest supported Kubernetes; newer fields need a known version."""
 
 FIELDS = (
     CGROUP_DRIVER := KubeletField(
@@ -288,7 +288,7 @@ FIELDS = (
         source="cmd/kubelet/app/server.go",
     ),
 )
-"""All that a profile can set, in the order in which changes are reported."""
+"""All fields that a profile can set, in the order in which changes are reported."""
 
 OBSERVED = (
     *FIELDS,
@@ -301,8 +301,8 @@ OBSERVED = (
     MEMORY_RESERVATION_POLICY := KubeletField(key="memoryReservationPolicy", since=(1, 36), later=(((1, 36), "None"),)),
     STATIC_POD_PATH := KubeletField(key="staticPodPath", flag="--pod-manifest-path"),
 )
-"""All whose value in force is reported; the node side keeps the same ones of /configz."""
+"""All fields whose effective value is reported; the node side reads the same fields from /configz."""
 
-# They decide only where kubelet is asked for its health.
+# They only decide the address of kubelet's healthz endpoint.
 HEALTHZ_PORT = KubeletField(key="healthzPort", flag="--healthz-port", default="10248")
 HEALTHZ_BIND_ADDRESS = KubeletField(key="healthzBindAddress", flag="--healthz-bind-address", default="127.0.0.1")

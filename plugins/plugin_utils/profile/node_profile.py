@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The desired state of a node, and the versions it is to be upgraded to: validated before any node is read."""
+"""The desired state of a node, and the target versions of an upgrade: validated before any node is read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ UNSET: tuple[Any, ...] = (None, {}, ())
 
 @dataclass(frozen=True)
 class NriProfile:
-    """None means: leave as found."""
+    """None: the setting is not changed."""
 
     enabled: bool | None = None
     unsupported: str = "refuse"
@@ -40,10 +40,10 @@ class NriProfile:
 
 @dataclass(frozen=True)
 class Profile:
-    """What is None, empty or not there is left as found."""
+    """A setting that is None, empty or missing is not changed."""
 
     kubelet: Mapping[str, Any] = field(default_factory=dict)
-    """Values of kubelet's fields by option, checked; those of the table that are not set are not there."""
+    """Validated values of kubelet's fields by option, without those that are not set."""
     kubelet_strategy: str = "auto"
     kubeadm_patches: str | None = None
     nri: NriProfile = field(default_factory=NriProfile)
@@ -55,7 +55,7 @@ class Profile:
 
     @property
     def sets_runtime(self) -> bool:
-        """Whether anything of it is for the container runtime."""
+        """Whether it sets something of the container runtime."""
         return self.cgroup_driver is not None or self.nri.enabled is not None
 
     @property
@@ -77,7 +77,7 @@ class Profile:
 
     @property
     def reserved_cgroups(self) -> tuple[str, ...]:
-        """Those that reservations are enforced on."""
+        """The cgroups that reservations are enforced on."""
         options = (SYSTEM_RESERVED_CGROUP.option, KUBE_RESERVED_CGROUP.option)
         return tuple(self.kubelet[option] for option in options if option in self.kubelet)
 
@@ -105,21 +105,21 @@ def _nri(value: Mapping[str, Any] | None) -> NriProfile:
         if key in settings and not settings[key].startswith("/"):
             raise ProfileError(f"nri.{key}", f"{settings[key]!r} is not an absolute path")
         if not settings.get(key, "").isprintable():
-            raise ProfileError(f"nri.{key}", f"{settings[key]!r} has characters that no path here has")
+            raise ProfileError(f"nri.{key}", f"{settings[key]!r} has characters that are not allowed in a path")
     for key in NRI_SETTINGS[3:]:
         if key in settings and not _DURATION.fullmatch(settings[key]):
             raise ProfileError(f"nri.{key}", f"{settings[key]!r} is not a time such as 5s or 1m30s")
     return NriProfile(options.get("enabled"), options.get("unsupported") or "refuse", settings)
 
 
-def _patches(folder: str | None) -> str | None:
-    if folder and not folder.startswith("/"):
-        raise ProfileError("kubeadm_patches", f"{folder!r} is not an absolute path")
-    return (folder.rstrip("/") or "/") if folder else None
+def _patches(directory: str | None) -> str | None:
+    if directory and not directory.startswith("/"):
+        raise ProfileError("kubeadm_patches", f"{directory!r} is not an absolute path")
+    return (directory.rstrip("/") or "/") if directory else None
 
 
 def with_fields(profile: Profile, values: Mapping[str, Any]) -> Profile:
-    """The profile with other values of kubelet's fields, by option; None and empty leave a field as found."""
+    """The profile with other values of kubelet's fields, by option; None and empty remove a field from it."""
     merged = {**profile.kubelet, **values}
     return replace(profile, kubelet={option: value for option, value in merged.items() if value not in UNSET})
 
@@ -132,12 +132,18 @@ def parse_profile(options: Mapping[str, Any]) -> Profile:
         nri=_nri(options.get("nri")),
         containerd_strategy=options.get("containerd_strategy") or "auto",
     )
-    return with_fields(profile, {each.option: each.check(each.option, options.get(each.option)) for each in FIELDS})
+    return with_fields(
+        profile,
+        {
+            kubelet_field.option: kubelet_field.check(kubelet_field.option, options.get(kubelet_field.option))
+            for kubelet_field in FIELDS
+        },
+    )
 
 
 @dataclass(frozen=True)
 class Targets:
-    """None: stays as it is."""
+    """None: the version does not change."""
 
     kubernetes: tuple[int, int] | None = None
     containerd: tuple[int, int] | None = None
@@ -152,7 +158,7 @@ def _release(options: Mapping[str, Any], option: str) -> tuple[int, int] | None:
 
 
 def parse_targets(options: Mapping[str, Any]) -> Targets:
-    """Targets of module options; ProfileError names the option that holds no version."""
+    """Targets of module options; ProfileError names the option that is not a version."""
     systemd = str(options.get("target_systemd") or "")
     if systemd and not re.fullmatch(r"v?\d{1,4}(?:[.~-].*)?", systemd):
         raise ProfileError("target_systemd", f"{systemd!r} is not a version such as 258")
@@ -167,12 +173,12 @@ Desired = tuple[KubeletField, tuple[str, ...], Any]
 
 
 def desired_fields(profile: Profile) -> Iterator[Desired]:
-    """(field, path of keys in KubeletConfiguration, value) for all that the profile sets: tables entry by entry."""
+    """(field, path of keys in KubeletConfiguration, value) of each setting in the profile; tables entry by entry."""
     for setting in FIELDS:
         value = profile.kubelet.get(setting.option)
         if isinstance(value, Mapping):
-            for name, each in value.items():
-                yield setting, (setting.key, name), each
+            for name, entry in value.items():
+                yield setting, (setting.key, name), entry
         elif isinstance(value, tuple):
             if value:
                 yield setting, (setting.key,), list(value)

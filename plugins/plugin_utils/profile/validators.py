@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Validation of desired values of options: what holds for every node and every version is checked here."""
+"""Validation of the desired values of options, by the rules that apply to every node and every version."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class ProfileError(ValueError):
 
 RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")
 AUTO = "auto"
-"""reserved_memory that is computed of each node's reservations."""
+"""The value of reserved_memory that is computed from each node's reservations."""
 _LARGEST = (1 << 63) - 1
 _RESOURCE = re.compile(r"memory|hugepages-[0-9]+[KMGTPE]i")
 _CGROUP = re.compile(r"/|/?[0-9A-Za-z:_.@\\ -]+(?:/[0-9A-Za-z:_.@\\ -]+)*/?")
-"""Letters of unit names, systemd.unit(5), and blanks, which the cgroupfs driver takes."""
+"""Characters of unit names, systemd.unit(5), and spaces, which the cgroupfs driver accepts."""
 _GATE = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -36,7 +36,7 @@ def reservation(variable: str, value: Mapping[str, Any] | None) -> dict[str, str
     reserved = {}
     for resource, amount in (value or {}).items():
         if resource not in RESERVABLE:
-            raise ProfileError(variable, f"{resource!r} cannot be reserved; kubelet knows {', '.join(RESERVABLE)}")
+            raise ProfileError(variable, f"{resource!r} cannot be reserved; kubelet accepts {', '.join(RESERVABLE)}")
         if _quantity(f"{variable}.{resource}", amount) < 0:
             raise ProfileError(f"{variable}.{resource}", f"{amount} is negative")
         reserved[str(resource)] = str(amount)
@@ -46,7 +46,7 @@ def reservation(variable: str, value: Mapping[str, Any] | None) -> dict[str, str
 def _quantity(variable: str, amount: Any) -> Any:
     text = str(amount)
     if text != text.strip():
-        raise ProfileError(variable, f"{text!r} has blanks around it")
+        raise ProfileError(variable, f"{text!r} starts or ends with whitespace")
     try:
         return parse_quantity(text)
     except ValueError as error:
@@ -54,7 +54,7 @@ def _quantity(variable: str, amount: Any) -> Any:
 
 
 def seconds(variable: str, value: int) -> int:
-    """A time that somebody is willing to wait."""
+    """A timeout in seconds."""
     if value <= 0:
         raise ProfileError(variable, f"{value} is not a number of seconds above 0")
     return value
@@ -64,7 +64,7 @@ def cpu_list(variable: str, value: str | None) -> str | None:
     if not value:
         return None
     if value != value.strip():
-        raise ProfileError(variable, f"{value!r} has blanks around it")
+        raise ProfileError(variable, f"{value!r} starts or ends with whitespace")
     try:
         parse_cpu_list(value)
     except ValueError as error:
@@ -79,7 +79,7 @@ def port(variable: str, value: int | None) -> int | None:
 
 
 def plain_value(_variable: str, value: Any) -> Any:
-    """A value that the argument specification has checked; the empty text leaves the field as found."""
+    """A value that the argument specification has checked; the empty text does not change the field."""
     return None if value == "" else value
 
 
@@ -104,16 +104,16 @@ def cgroup_root(variable: str, value: str | None) -> str | None:
 
 
 def enforcement_levels(variable: str, value: Sequence[str] | None) -> tuple[str, ...]:
-    """Levels of enforceNodeAllocatable; empty for none wanted."""
+    """Levels of enforceNodeAllocatable; empty if the profile does not set them."""
     levels = tuple(map(str, value or ()))
-    twice = sorted({each for each in levels if levels.count(each) > 1})
+    twice = sorted({level for level in levels if levels.count(level) > 1})
     if twice:
-        raise ProfileError(variable, f"{', '.join(twice)} stands there twice")
+        raise ProfileError(variable, f"has {', '.join(twice)} twice")
     return levels
 
 
 def policy_options(variable: str, value: Mapping[str, Any] | None) -> dict[str, str]:
-    """A manager's options; kubelet's map has texts only, so that a switch becomes ``true`` or ``false``."""
+    """A manager's options; kubelet's map has only strings, so a boolean becomes ``true`` or ``false``."""
     options = {}
     for name, chosen in (value or {}).items():
         if isinstance(chosen, (dict, list)) or chosen is None:
@@ -125,7 +125,7 @@ def policy_options(variable: str, value: Mapping[str, Any] | None) -> dict[str, 
 def throttling_factor(variable: str, value: float | None) -> float | None:
     """Range: pkg/kubelet/apis/config/validation/validation.go."""
     if value is not None and not 0 < value <= 1:
-        raise ProfileError(variable, f"{value} is not more than 0 and at most 1")
+        raise ProfileError(variable, f"{value} is not greater than 0 and at most 1")
     return value
 
 
@@ -138,10 +138,12 @@ def pids(variable: str, value: int | None) -> int | None:
 def gates(variable: str, value: Mapping[str, Any] | None) -> dict[str, bool]:
     """Feature gates by name."""
     chosen = {}
-    for name, each in (value or {}).items():
-        on = parse_bool(each)
+    for name, switch in (value or {}).items():
+        on = parse_bool(switch)
         if not _GATE.fullmatch(str(name)) or on is None:
-            raise ProfileError(f"{variable}.{name}", f"{each!r} is neither true nor false, or this is no gate's name")
+            raise ProfileError(
+                f"{variable}.{name}", f"{switch!r} is neither true nor false, or the name is not that of a gate"
+            )
         chosen[str(name)] = on
     return chosen
 
@@ -151,23 +153,23 @@ MemoryEntry = Mapping[str, Any]
 
 
 def reserved_memory(variable: str, value: Any) -> str | tuple[MemoryEntry, ...]:
-    """AUTO, or kubelet's own list; empty for none wanted."""
+    """AUTO, or kubelet's own list; empty if the profile does not set it."""
     if value in (None, "", []):
         return ()
     if value == AUTO:
         return AUTO
     if not isinstance(value, list):
         raise ProfileError(variable, f"is neither {AUTO} nor a list of numaNode and limits")
-    entries = tuple(_memory_entry(f"{variable}[{number}]", each) for number, each in enumerate(value))
+    entries = tuple(_memory_entry(f"{variable}[{number}]", entry) for number, entry in enumerate(value))
     pairs = [(entry["numaNode"], resource) for entry in entries for resource in entry["limits"]]
-    twice = next((each for each in pairs if pairs.count(each) > 1), None)
+    twice = next((pair for pair in pairs if pairs.count(pair) > 1), None)
     if twice:
         raise ProfileError(variable, f"NUMA node {twice[0]} has {twice[1]} twice")
     return entries
 
 
 def _memory_entry(variable: str, entry: Any) -> MemoryEntry:
-    """Source of the rules: pkg/kubelet/apis/config/validation/validation_reserved_memory.go."""
+    """An entry, by the rules of pkg/kubelet/apis/config/validation/validation_reserved_memory.go."""
     if not isinstance(entry, dict) or set(entry) != {"numaNode", "limits"} or not isinstance(entry["limits"], dict):
         raise ProfileError(variable, "is not an entry such as {numaNode: 0, limits: {memory: 1Gi}}")
     node = str(entry["numaNode"])
@@ -181,12 +183,14 @@ def _memory_limits(variable: str, limits: Mapping[str, Any]) -> Iterator[tuple[s
         if not _RESOURCE.fullmatch(str(resource)):
             raise ProfileError(variable, f"{resource!r} is neither memory nor hugepages-SIZE such as hugepages-2Mi")
         if _quantity(f"{variable}.limits.{resource}", amount) <= 0:
-            raise ProfileError(f"{variable}.limits.{resource}", f"{amount} is not more than nothing")
+            raise ProfileError(f"{variable}.limits.{resource}", f"{amount} is not greater than 0")
         yield str(resource), str(amount)
 
 
 def named_cgroups(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Cgroups that must be there before kubelet is told of them, for the node to look for."""
-    names = [str(options[each]) for each in ("system_reserved_cgroup", "kube_reserved_cgroup") if options.get(each)]
+    """Cgroups that must exist before kubelet's configuration names them; the node looks for them."""
+    names = [
+        str(options[option]) for option in ("system_reserved_cgroup", "kube_reserved_cgroup") if options.get(option)
+    ]
     root = str(options.get("cgroup_root") or "/")
     return (*names, *((root, slice_stem(root.strip("/"))) if root.strip("/") else ()))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All rules, in the order in which people are shown what they find: what makes a node unreadable comes first."""
+"""All rules, in the order in which reports show their findings: problems that make a node unreadable come first."""
 
 from __future__ import annotations
 
@@ -164,16 +164,16 @@ VALUE_REFUSALS: tuple[RefusalRule, ...] = (
     reservations.refuse_cgroup_root,
     kubelet_startup.refuse_startup,
 )
-"""What this kubelet cannot have, and what it would not start with."""
+"""Values that this kubelet does not support or would not start with."""
 KUBELET_REFUSALS = LOCATION_REFUSALS + KUBEADM_REFUSALS + VALUE_REFUSALS
 REFUSAL_RULES = SYSTEM_REFUSALS + NODE_REFUSALS + KUBELET_REFUSALS + supported_runtimes.RUNTIME_REFUSALS
 
 
 def findings(facts: NodeFacts) -> tuple[Finding, ...]:
     """All findings of a node, in the order of the rules."""
-    return tuple(found for rule in FINDING_RULES for found in rule(facts))
+    return tuple(finding for rule in FINDING_RULES for finding in rule(facts))
 
 
 def refusals(draft: PlanDraft, rules: tuple[RefusalRule, ...] = REFUSAL_RULES) -> tuple[Refusal, ...]:
-    """All reasons at once, so that one run reports everything that has to be corrected."""
-    return tuple(found for rule in rules for found in rule(draft))
+    """All refusals, so that one run reports everything that must be corrected."""
+    return tuple(refusal for rule in rules for refusal in rule(draft))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cgroup driver of kubelet and of the runtime's handlers: who decides it, and where pods really run."""
+"""The cgroup driver of kubelet and of the runtime's handlers: what decides it, and in which cgroups pods run."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def kubelet_driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
             Effect.UNKNOWN,
             "kubelet's cgroup driver is neither systemd nor cgroupfs.",
             quote_claims(facts, "cgroupDriver"),
-            "kubelet treats any other word as cgroupfs; write one of the two.",
+            "Set cgroupDriver to systemd or cgroupfs; kubelet treats any other word as cgroupfs.",
         )
 
 
 def runtime_driver_unknown(facts: NodeFacts) -> Iterator[Finding]:
-    """Of files that containerd would not take, what is wrong with them is a finding of its own."""
+    """Files that containerd does not accept have a separate finding."""
     runtime = facts.runtime
-    unknown = [each.name for each in runtime.handlers if each.configured is None and each.running is None]
+    unknown = [handler.name for handler in runtime.handlers if handler.configured is None and handler.running is None]
     if unknown and parse_release(runtime.version) is None and not runtime.config.problem:
         yield Finding(
             "runtime-driver-unknown",
             Severity.ERROR,
             Effect.UNKNOWN,
-            "containerd's release is unknown, and its files mean one cgroup driver or another by release.",
-            (f"handlers: {', '.join(unknown)}", *(each.path for each in runtime.layers)),
+            "containerd's release is unknown, and the cgroup driver that its files set depends on the release.",
+            (f"handlers: {', '.join(unknown)}", *(layer.path for layer in runtime.layers)),
             "Keep one file without imports, in the schema of the release that the image has.",
         )
 
@@ -60,7 +60,7 @@ def handlers_disagree(facts: NodeFacts) -> Iterator[Finding]:
             Effect.MISALIGNED,
             "containerd's runtime handlers do not all use the same cgroup driver.",
             quote_claims(facts, "SystemdCgroup"),
-            "Set SystemdCgroup alike for every handler of runc type.",
+            "Set the same SystemdCgroup for every handler of runc type.",
         )
 
 
@@ -86,7 +86,7 @@ def containers_misplaced(facts: NodeFacts) -> Iterator[Finding]:
             Effect.MISALIGNED,
             f"{len(facts.pods.misplaced_paths)} container(s) run outside kubelet's cgroup tree.",
             facts.pods.misplaced_paths[:3],
-            "Align the drivers; limits of pods and QoS classes do not reach these containers.",
+            "Align the drivers; limits of pods and QoS classes do not apply to these containers.",
         )
 
 
@@ -100,13 +100,15 @@ def containers_of_other_driver(facts: NodeFacts) -> Iterator[Finding]:
             Effect.MISALIGNED,
             f"{other} container(s) run in the tree of another driver than kubelet's {driver.value}.",
             quote_claims(facts, "cgroupDriver"),
-            "Drain the node and have its pods made again.",
+            "Drain the node so that its pods are recreated.",
         )
 
 
 def restart_changes_driver(facts: NodeFacts) -> Iterator[Finding]:
     runtime = facts.runtime
-    changed = [each for each in runtime.handlers if each.running and each.configured not in (each.running, None)]
+    changed = [
+        handler for handler in runtime.handlers if handler.running and handler.configured not in (handler.running, None)
+    ]
     # CRI-O has one driver for all handlers.
     one = not runtime.handlers and facts.driver.live and facts.driver.runtime
     if changed or (one and facts.driver.live is not facts.driver.runtime):
@@ -114,7 +116,7 @@ def restart_changes_driver(facts: NodeFacts) -> Iterator[Finding]:
             "runtime-restart-changes-driver",
             Severity.WARNING,
             Effect.LATENT,
-            f"{runtime.name}'s files say another cgroup driver than the one it runs with.",
+            f"{runtime.name}'s files set another cgroup driver than the one it runs with.",
             quote_claims(facts, *RUNTIME_SETTINGS),
             f"Decide which is right before {runtime.name} or the node restarts.",
         )
@@ -130,9 +132,9 @@ def driver_setting_ignored(facts: NodeFacts) -> Iterator[Finding]:
             "driver-setting-ignored",
             Severity.WARNING,
             Effect.NONE,
-            f"kubelet takes the CRI's driver {facts.driver.kubelet.value}; its own cgroupDriver says otherwise.",
+            f"kubelet uses the CRI's cgroup driver {facts.driver.kubelet.value} and ignores its own cgroupDriver.",
             quote_claims(facts, CGROUP_DRIVER.key),
-            "Write the same driver to kubelet's file: agents read it there, and an older kubelet would use it.",
+            "Set the same driver in kubelet's file: agents read it there, and an older kubelet would use it.",
         )
 
 
@@ -147,17 +149,17 @@ def driver_hidden_from_agents(facts: NodeFacts) -> Iterator[Finding]:
         evidence = f"{kubelet.config.path}: cgroupDriver in JSON"
     elif _driver_set_elsewhere(facts):
         own = kubelet.config.values.get(CGROUP_DRIVER.key)
-        said = f"cgroupDriver {render_value(own)}" if own else "no cgroupDriver"
-        evidence = f"{kubelet.config.path}: {said}; kubelet's comes from {facts.driver.source}"
+        content = f"cgroupDriver {render_value(own)}" if own else "no cgroupDriver"
+        evidence = f"{kubelet.config.path}: {content}; kubelet's driver comes from {facts.driver.source}"
     else:
         return
     yield Finding(
         "driver-hidden-from-agents",
         Severity.INFO,
         Effect.NONE,
-        "Agents that read kubelet's file for the cgroup driver, such as Volcano's, do not find the right one.",
+        "Agents that read the cgroup driver from kubelet's file, such as Volcano's, do not find the effective one.",
         (evidence,),
-        "Write the driver to that file as cgroupDriver: systemd or cgroupfs, without quotes and comment.",
+        "Write the driver to that file as cgroupDriver: systemd or cgroupfs, without quotes or a comment.",
     )
 
 
@@ -166,7 +168,7 @@ def _is_json_file(kubelet: KubeletFacts) -> bool:
 
 
 def _driver_set_elsewhere(facts: NodeFacts) -> bool:
-    """Whether the main file lacks the driver in force; what the CRI overrules is another finding."""
+    """Whether the main file lacks the effective driver; a driver that the CRI overrides is another finding."""
     kubelet = facts.kubelet
     if kubelet.config.kind != "regular" or kubelet.config.problem or facts.driver.kubelet is None:
         return False
@@ -177,37 +179,37 @@ def _driver_set_elsewhere(facts: NodeFacts) -> bool:
 
 
 def refuse_runtime_v1(draft: PlanDraft) -> Iterator[Refusal]:
-    """Its driver is an option of its own or the CRI plugin's systemd_cgroup, and 2.0 has no such runtime.
+    """Its driver is a separate option or the CRI plugin's systemd_cgroup; 2.0 does not have this runtime.
 
     generateRuntimeOptions in pkg/cri/server/helpers.go of 1.6 and 1.7, containerd RELEASES.md.
     """
-    layers, wanted = draft.runtime.merged, draft.profile.cgroup_driver
-    for name, table in sorted(declared_handlers(layers.cri).items()) if wanted else ():
-        if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not wanted:
+    layers, desired = draft.runtime.merged, draft.profile.cgroup_driver
+    for name, table in sorted(declared_handlers(layers.cri).items()) if desired else ():
+        if table.get("runtime_type") == RUNTIME_V1 and runtime_v1_driver(layers, table) is not desired:
             yield Refusal(
                 "containerd-runtime-v1",
-                f"handler {name} is of type {RUNTIME_V1}, whose driver is not changed here",
-                f'Give the handler runtime_type = "{DEFAULT_RUNTIME_TYPE}", or take it out.',
+                f"handler {name} is of type {RUNTIME_V1}, whose driver this collection does not change",
+                f'Set runtime_type = "{DEFAULT_RUNTIME_TYPE}" for the handler, or remove it.',
                 file=source_of(layers, name) or draft.runtime.config.path,
             )
 
 
 def refuse_deprecated_handlers(draft: PlanDraft) -> Iterator[Refusal]:
-    """Handlers that 1.x makes of default_runtime and untrusted_workload_runtime; 2.0 has neither."""
+    """Handlers that 1.x creates from default_runtime and untrusted_workload_runtime; 2.0 has neither."""
     runtime, layers = draft.runtime, draft.runtime.merged
-    kept = deprecated_handlers(layers) if draft.profile.cgroup_driver else {}
+    deprecated = deprecated_handlers(layers) if draft.profile.cgroup_driver else {}
     for handler in runtime.handlers:
-        if handler.name in kept and handler.configured is not draft.profile.cgroup_driver:
+        if handler.name in deprecated and handler.configured is not draft.profile.cgroup_driver:
             yield Refusal(
                 "containerd-runtime-deprecated",
-                f"{DEPRECATED[handler.name]} is a handler of its own, whose driver is not changed here",
-                "Declare the handler under runtimes and name it in default_runtime_name, or take it out.",
+                f"{DEPRECATED[handler.name]} is a separate handler, whose driver this collection does not change",
+                "Declare the handler under runtimes and name it in default_runtime_name, or remove it.",
                 file=handler.source or runtime.config.path,
             )
 
 
 def refuse_differing_dump(draft: PlanDraft) -> Iterator[Refusal]:
-    """Nothing is left to write, and containerd does not read it so: what it reads is not understood."""
+    """The files already have the driver, but containerd reads another one: its reading is not understood."""
     runtime, driver = draft.runtime, draft.profile.cgroup_driver
     for handler in runtime.handlers if driver else ():
         systemd = systemd_cgroup_option(declared_handlers(runtime.merged.cri).get(handler.name)) is True
@@ -216,7 +218,7 @@ def refuse_differing_dump(draft: PlanDraft) -> Iterator[Refusal]:
         if dumped and dumped is not driver and written is driver:
             yield Refusal(
                 "containerd-dump-differs",
-                f"{DUMP} says {dumped.value} for handler {handler.name}, its files say {written.value}",
-                "Compare the files with what containerd config dump prints.",
+                f"{DUMP} shows {dumped.value} for handler {handler.name}, but its files set {written.value}",
+                "Compare the files with the output of containerd config dump.",
                 file=runtime.config.path,
             )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cgroup version in force: whether it is known, and what goes with only one of the two."""
+"""The node's cgroup version: whether it is known, and settings that only one version supports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cgroup_mode_unknown(facts: NodeFacts) -> Iterator[Finding]:
             "cgroup-mode-unknown",
             Severity.ERROR,
             Effect.UNKNOWN,
-            "The cgroup mode cannot be told.",
+            "The cgroup mode cannot be determined.",
             (facts.cgroup.reason,),
             "Mount cgroups as the distribution does and reboot.",
         )
@@ -45,27 +45,27 @@ def _old_runtime(facts: NodeFacts) -> list[str]:
     least = LEAST_RUNTIMES.get(name)
     if least is None or version is None or version >= least:
         return []
-    return [f"{name} {facts.runtime.version}, wanted is {'.'.join(map(str, least))}"]
+    return [f"{name} {facts.runtime.version}, required is {'.'.join(map(str, least))}"]
 
 
 def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
     if facts.cgroup.mode is not CgroupMode.V2:
         return
     kernel, systemd = minor(facts.kernel), major_version(facts.systemd.running)
-    found = []
+    outdated = []
     if kernel is not None and kernel < LEAST_KERNEL:
-        found.append(f"kernel {facts.kernel}, wanted is 5.8")
+        outdated.append(f"kernel {facts.kernel}, required is 5.8")
     if systemd is not None and systemd < LEAST_SYSTEMD:
-        found.append(f"systemd {facts.systemd.running}, wanted is {LEAST_SYSTEMD}")
-    found += _old_runtime(facts)
-    if found:
+        outdated.append(f"systemd {facts.systemd.running}, required is {LEAST_SYSTEMD}")
+    outdated += _old_runtime(facts)
+    if outdated:
         yield Finding(
             "below-v2-minimum",
             Severity.WARNING,
             Effect.NONE,
-            "This node is older than what Kubernetes asks of cgroup v2.",
-            tuple(found),
-            "Upgrade the distribution, or boot with cgroup v1 while kubelet still takes it.",
+            "The node is older than what Kubernetes requires for cgroup v2.",
+            tuple(outdated),
+            "Upgrade the distribution, or boot with cgroup v1 while kubelet still supports it.",
         )
 
 
@@ -78,14 +78,14 @@ def single_process_oom_kill(facts: NodeFacts) -> Iterator[Finding]:
             "single-process-oom-kill-on-v1",
             Severity.ERROR,
             Effect.LATENT,
-            "kubelet refuses singleProcessOOMKill: false on cgroup v1, and will not start again.",
+            "kubelet does not accept singleProcessOOMKill: false on cgroup v1 and will not start again.",
             (quote_value(facts, SINGLE_PROCESS_OOM_KILL.key), facts.cgroup.reason),
-            "Remove singleProcessOOMKill: v1 always kills single processes.",
+            "Remove singleProcessOOMKill: on cgroup v1 the kernel always kills single processes.",
         )
 
 
 def cgroup_v1_refused(facts: NodeFacts) -> Iterator[Finding]:
-    """validation_linux.go; a version that does not know the field takes no notice of it."""
+    """validation_linux.go; versions without the field ignore it."""
     version = minor(facts.kubelet.version)
     if facts.cgroup.mode not in (CgroupMode.V1, CgroupMode.HYBRID) or version is None or version < FAIL_CGROUP_V1.since:
         return
@@ -96,7 +96,7 @@ def cgroup_v1_refused(facts: NodeFacts) -> Iterator[Finding]:
             Effect.LATENT,
             f"kubelet {facts.kubelet.version} does not start on cgroup v1.",
             (facts.cgroup.reason, *(quote_claims(facts, FAIL_CGROUP_V1.key) or ("failCgroupV1 is true by default",))),
-            "Boot the node with cgroup v2; until then failCgroupV1: false, which 1.38 may no longer know.",
+            "Boot the node with cgroup v2; until then set failCgroupV1: false, which 1.38 may no longer support.",
         )
 
 
@@ -104,7 +104,7 @@ def refuse_unknown_cgroup_mode(draft: PlanDraft) -> Iterator[Refusal]:
     if draft.facts.cgroup.mode is CgroupMode.UNKNOWN and not draft.facts.image:
         yield Refusal(
             "cgroup-mode-unknown",
-            f"the cgroup mode cannot be told: {draft.facts.cgroup.reason}",
-            "Mount cgroups as the distribution does and reboot; guessing a version would put limits nowhere.",
+            f"the cgroup mode cannot be determined: {draft.facts.cgroup.reason}",
+            "Mount cgroups as the distribution does and reboot; limits for a guessed version might have no effect.",
             file="/proc/self/mountinfo",
         )

@@ -27,7 +27,7 @@ def unreadable_config(facts: NodeFacts) -> Iterator[Finding]:
                 Effect.UNKNOWN,
                 f"{config.path} cannot be read.",
                 (describe_problem(config.problem),),
-                advice("Correct the file; its owner would not start with it.", config.problem),
+                advice("Correct the file; the service that reads it would not start with it.", config.problem),
             )
 
 
@@ -35,15 +35,15 @@ def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
     if not is_plain_path(config.path):
         yield Refusal(
             "config-path-not-plain",
-            "is not an absolute path without . and .. in it, and where it leads depends on who reads it",
-            "Name the file by its plain path in the service's --config.",
+            "is not an absolute path, or contains ., .. or //; programs may resolve it to different files",
+            "Use the plain absolute path in the service's --config.",
             file=config.path,
         )
     elif config.kind == "symlink":
         yield Refusal(
             "config-is-symlink",
-            "is a symbolic link; replacing it would cut the link, following it would change a file of someone else",
-            "Name the real file in the service's --config, or replace the link by the file.",
+            "is a symbolic link; replacing it would break the link, following it could change a file of another owner",
+            "Name the target file in the service's --config, or replace the link with the file.",
             file=config.path,
         )
     else:
@@ -51,7 +51,7 @@ def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
 
 
 def is_plain_path(path: str) -> bool:
-    """Whether a path is what node_transaction takes: document_reader.py, require_absolute."""
+    """Whether node_transaction accepts a path: document_reader.py, require_absolute."""
     return path.startswith("/") and "\0" not in path and set(path.split("/")[1:]).isdisjoint(("", ".", ".."))
 
 
@@ -61,7 +61,7 @@ def unreadable_file(config: ConfigFile) -> Iterator[Refusal]:
         yield Refusal(
             "config-unreadable",
             problem.message,
-            advice("Correct the file; it is left as it is.", problem),
+            advice("Correct the file; this collection does not change it.", problem),
             file=config.path,
             line=problem.line,
         )
@@ -85,48 +85,48 @@ BACKUPS = (
 
 
 def nri_backup(facts: NodeFacts) -> Iterator[Finding]:
-    found = tuple(name for name in facts.writers.nri_plugins if name.endswith(BACKUPS))
-    if found:
+    backups = tuple(name for name in facts.writers.nri_plugins if name.endswith(BACKUPS))
+    if backups:
         yield Finding(
             "nri-backup-is-run",
             Severity.WARNING,
             Effect.LATENT,
-            "A backup lies in NRI's plugin folder: the runtime starts every executable file there.",
-            tuple(f"/opt/nri/plugins/{name}" for name in found),
-            "Move it out of the folder before the runtime restarts.",
+            "NRI's plugin directory contains a backup: the runtime starts every executable file in it.",
+            tuple(f"/opt/nri/plugins/{name}" for name in backups),
+            "Move it out of the directory before the runtime restarts.",
         )
 
 
 def static_pod_backup(facts: NodeFacts) -> Iterator[Finding]:
-    """kubernetes pkg/kubelet/config/file.go and file_linux.go: only a name that begins with a dot is passed over."""
-    found = tuple(path for path in facts.kubelet.static_pods or () if path.endswith(BACKUPS))
-    if found:
+    """kubernetes pkg/kubelet/config/file.go and file_linux.go: only names that begin with a dot are skipped."""
+    backups = tuple(path for path in facts.kubelet.static_pods or () if path.endswith(BACKUPS))
+    if backups:
         yield Finding(
             "static-pod-backup-is-run",
             Severity.WARNING,
             Effect.LATENT,
-            "A backup lies in kubelet's folder of static pods: kubelet takes every file there for a pod.",
-            found,
-            "Move it out of the folder; kubelet stops the pod that only the backup describes.",
+            "kubelet's static pod directory contains a backup: kubelet runs every file in it as a pod.",
+            backups,
+            "Move it out of the directory; kubelet then stops the pod that only the backup describes.",
         )
 
 
 def _stem(path: str) -> str:
-    """kubelet takes a name that ends in .conf, and nothing else; CRI-O takes any."""
+    """The name without .conf: kubelet reads only names that end in .conf, CRI-O reads all names."""
     return path.removesuffix(".conf")
 
 
 def dropin_backup(facts: NodeFacts) -> Iterator[Finding]:
     """cri-o pkg/config/config.go, UpdateFromPath; kubernetes cmd/kubelet/app/server.go, mergeKubeletConfigurations."""
     of_runtime = facts.runtime.layers[1:] if facts.runtime.name == "cri-o" else ()
-    paths = [each.path for each in (*facts.kubelet.dropins, *of_runtime) if each.kind != "missing"]
-    found = tuple(path for path in paths if _stem(path).endswith(BACKUPS))
-    if found:
+    paths = [config.path for config in (*facts.kubelet.dropins, *of_runtime) if config.kind != "missing"]
+    backups = tuple(path for path in paths if _stem(path).endswith(BACKUPS))
+    if backups:
         yield Finding(
             "dropin-backup-is-read",
             Severity.WARNING,
             Effect.NONE,
-            "A backup lies in a folder of drop-ins, and is read after the file that it is a backup of.",
-            found,
-            "Move it out of the folder, and see whether a value in force came from it.",
+            "A drop-in directory contains a backup, which is read after the original file.",
+            backups,
+            "Move it out of the directory, and check whether an effective value came from it.",
         )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd's files: what it does not start with or ignores, and which of them are not changed."""
+"""containerd's files: defects with which it does not start or that it ignores, and refusals to change the files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONTAINERD_DEFECTS: Mapping[str, DefectFinding] = {
         ERROR,
         Effect.UNKNOWN,
         "{file} cannot be read.",
-        "Correct the file; its owner would not start with it.",
+        "Correct the file; containerd would not start with it.",
     ),
     containerd.TOO_NEW: (
         ERROR,
@@ -39,69 +39,69 @@ CONTAINERD_DEFECTS: Mapping[str, DefectFinding] = {
     containerd.TYPE: (
         ERROR,
         Effect.LATENT,
-        "{file} has a value of a type that containerd cannot read, and it will not start.",
-        "Write numbers and switches without quotes and fractions: version = 2, SystemdCgroup = true.",
+        "{file} has a value of a type that containerd cannot decode, and containerd will not start.",
+        "Write numbers and booleans without quotes and fractions: version = 2, SystemdCgroup = true.",
     ),
     containerd.OPTION: (
         ERROR,
         Effect.LATENT,
-        "{file} gives an option of a runtime handler a value of another type, and no pod can be made with the handler.",
-        "Write SystemdCgroup as true or false, without quotes, and BinaryName as a text.",
+        "{file} sets an option of a runtime handler to a wrong type, and no pod can be created with the handler.",
+        "Write SystemdCgroup as true or false, without quotes, and BinaryName as a string.",
     ),
     containerd.MISSING: (
         ERROR,
         Effect.LATENT,
         "{file} imports a file that does not exist, and containerd will not start.",
-        "Put the file there or take it out of imports; a pattern with * may match nothing.",
+        "Create the file or remove it from imports; a pattern with * may match nothing.",
     ),
     containerd.PATTERN: (
         ERROR,
         Effect.LATENT,
-        "{file} has imports with a pattern that is none, and containerd will not start.",
-        "Close each [ of a pattern, and write a backslash only before the character that it stands for.",
+        "{file} has an invalid pattern in imports, and containerd will not start.",
+        "Close each [ of the pattern, and write a backslash only before the character that it escapes.",
     ),
     containerd.MIXED: (
         ERROR,
         Effect.LATENT,
         "{file} has another schema version than containerd's main file.",
-        "Give every file the version of the main one: up to containerd 2.2 the last version counts for all of them and"
+        "Give every file the version of the main file: up to containerd 2.2 the last version applies to all files and"
         " settings of the others are lost; 2.3.0 to 2.3.4 do not start.",
     ),
     containerd.INVALID: (
         ERROR,
         Effect.LATENT,
-        "{file} names a plugin in a way that containerd refuses, and it will not start.",
-        "Write the full name, such as io.containerd.grpc.v1.cri; bare names are schema 1's.",
+        "{file} names a plugin in a way that containerd refuses, and containerd will not start.",
+        "Write the full name, such as io.containerd.grpc.v1.cri; only schema 1 has short names.",
     ),
     containerd.IGNORED: (
         WARNING,
         Effect.NONE,
-        "containerd takes no notice of the CRI settings in {file}.",
+        "containerd ignores the CRI settings in {file}.",
         "Move them under the key of the file's own schema: docs/cri/config.md of containerd has the table.",
     ),
     containerd.LEGACY: (
         ERROR,
         Effect.LATENT,
         "{file} sets systemd_cgroup where only the runtime of containerd 1.2 reads it; the CRI plugin will not start.",
-        "Take the line out and set SystemdCgroup in the options of each handler.",
+        "Remove the line and set SystemdCgroup in the options of each handler.",
     ),
     containerd.UNTYPED: (
         ERROR,
         Effect.LATENT,
-        "{file} declares a runtime handler without its type, and no pod can be made with it.",
+        "{file} declares a runtime handler without its type, and no pod can be created with it.",
         'Add runtime_type = "io.containerd.runc.v2" to the handler\'s table.',
     ),
     containerd.UNDECLARED: (
         ERROR,
         Effect.LATENT,
         "containerd's default runtime is not declared, and the CRI plugin will not start.",
-        "Declare the handler under runtimes, or name one that is.",
+        "Declare the handler under runtimes, or set default_runtime_name to a declared one.",
     ),
     containerd.SHADOWED: (
         WARNING,
         Effect.NONE,
-        "{file} outranks what containerd's main file says of a handler.",
-        "Change it in the file that wins; the NVIDIA toolkit writes 99-nvidia.toml as a copy of the CRI section.",
+        "{file} overrides settings of a handler in containerd's main file.",
+        "Change the handler in this file; the NVIDIA toolkit writes 99-nvidia.toml as a copy of the CRI section.",
     ),
     containerd.NRI_SOCKET: (
         WARNING,
@@ -121,9 +121,9 @@ def cri_disabled(facts: NodeFacts) -> Iterator[Finding]:
             "cri-disabled",
             ERROR,
             Effect.LATENT if facts.runtime.running else Effect.MISALIGNED,
-            "containerd's CRI plugin is switched off in its files; kubelet cannot use such a containerd.",
+            "containerd's CRI plugin is disabled in its files; kubelet cannot use containerd without it.",
             (f"{facts.runtime.config.path}: disabled_plugins has {', '.join(sorted(disabled))}",),
-            "Take it out of disabled_plugins in the main file and restart containerd.",
+            "Remove it from disabled_plugins in the main file and restart containerd.",
         )
 
 
@@ -135,7 +135,7 @@ def _refuse_missing_containerd(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "containerd-missing",
             "no containerd program was found",
-            "Install containerd first; this collection does not.",
+            "Install containerd first; this collection does not install it.",
         )
 
 
@@ -144,19 +144,19 @@ def _refuse_unsafe_main_file(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _refuse_unknown_release(draft: PlanDraft) -> Iterator[Refusal]:
-    """Which of several files wins differs by release; a lone file means the same to all that read its schema."""
+    """Which of several files takes effect depends on the release; a single file is read alike by all releases."""
     version, known = draft.runtime.version, parse_release(draft.runtime.version)
     if known is not None and known[0] > NEWEST_MAJOR:
         yield Refusal(
             "containerd-release-unknown",
-            f"containerd {version} is newer than what is known here, which is {NEWEST_MAJOR}.x",
-            "Use a release of this collection that knows it.",
+            f"containerd {version} is newer than {NEWEST_MAJOR}.x, the newest that this collection supports",
+            "Use a release of this collection that supports it.",
         )
     elif known is None and len(draft.runtime.layers) > 1:
         yield Refusal(
             "containerd-release-unknown",
-            f"its imports count by containerd's release, and the release is {version or 'unknown'}",
-            "Take imports out of the file, or do this where containerd can tell its version.",
+            f"the effect of its imports depends on containerd's release, which is {version or 'unknown'}",
+            "Remove imports from the file, or run this on a node where containerd reports its version.",
             file=draft.runtime.config.path,
         )
 
@@ -167,8 +167,8 @@ def _refuse_schema(draft: PlanDraft) -> Iterator[Refusal]:
         return
     readable = readable_schemas(runtime.version)
     drop_in = strategy(runtime, draft.profile.containerd_strategy) == DROP_IN
-    ignored = [each for each in runtime.defects if each.code == IGNORED and each.file == runtime.config.path]
-    # Without a version a file of 2.x still takes drop-ins, as long as nothing in it depends on a schema.
+    ignored = [defect for defect in runtime.defects if defect.code == IGNORED and defect.file == runtime.config.path]
+    # Without a version a file of 2.x can still have drop-ins if nothing in it depends on a schema.
     unnamed = schema_of(runtime.config) == 1 and drop_in and not ignored
     if runtime.config_version not in readable and not unnamed:
         known = ", ".join(map(str, readable))
@@ -176,41 +176,41 @@ def _refuse_schema(draft: PlanDraft) -> Iterator[Refusal]:
             "containerd-schema",
             f"its schema version is {_schema_text(runtime.config_version)}; containerd"
             f" {runtime.version or 'of an unknown version'} reads {known}"
-            f"{''.join(f'; {each.message}' for each in ignored)}",
-            "Migrate the file yourself (2.x prints it with containerd config migrate):"
-            " the schema of a file is never changed unasked.",
+            f"{''.join(f'; {defect.message}' for defect in ignored)}",
+            "Migrate the file yourself (containerd config migrate of 2.x prints the result);"
+            " this collection never changes the schema of a file.",
             file=runtime.config.path,
         )
 
 
 def _schema_text(version: int | None) -> str:
-    return "no whole number" if version is None else str(version)
+    return "not an integer" if version is None else str(version)
 
 
 def _refuse_wrong_types(draft: PlanDraft) -> Iterator[Refusal]:
-    """What the plan rests on, and containerd does not decode: cmd/containerd/server/config/config.go."""
+    """Keys that the plan relies on and containerd cannot decode: cmd/containerd/server/config/config.go."""
     for config in (draft.runtime.config, *draft.runtime.layers):
         for key in ("imports", "disabled_plugins", "required_plugins"):
-            named = config.values.get(key, [])
-            if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+            names = config.values.get(key, [])
+            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 yield Refusal(
                     "containerd-key-type",
-                    f"{key} is not a list of texts; containerd does not start with it",
-                    "Correct the value, or take it out.",
+                    f"{key} is not a list of strings; containerd does not start with it",
+                    "Correct the value, or remove it.",
                     file=config.path,
                 )
                 return
 
 
 def _refuse_drop_in_schema(draft: PlanDraft) -> Iterator[Refusal]:
-    """Ours as somebody else left it. It names a version since it was made."""
+    """The drop-in of this collection after a change by another program: it was written with a version."""
     own = files_of(draft.runtime).get(OWN_DROP_IN)
     if own is None or not own.values or version_in(own.values) in readable_schemas(draft.runtime.version):
         return
     yield Refusal(
         "containerd-schema",
         f"its schema version is {own.values.get('version', 'not named')}",
-        "Delete this file: it is made anew.",
+        "Delete this file; the next run creates it again.",
         file=OWN_DROP_IN,
     )
 
@@ -222,17 +222,17 @@ def _refuse_strategy(draft: PlanDraft) -> Iterator[Refusal]:
     if parse_release(runtime.version) is None or runtime.merged.merge is Merge.REPLACING:
         yield Refusal(
             "containerd-strategy",
-            f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's table by that of a"
-            " drop-in as a whole, which would lose every other setting of it (containerd#5837)",
+            f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's whole table with that"
+            " of a drop-in, which would lose every other setting in it (containerd#5837)",
             "Leave containerd_strategy (colocation_containerd_strategy) at auto.",
             variable="containerd_strategy",
         )
 
 
 def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
-    """Only of a node with something to change; what a plan comes to, only of files that are understood."""
-    wanted = draft.profile.sets_runtime
-    undecoded = wanted and any(each.code == TYPE for each in draft.runtime.defects)
+    """Only for a node with changes. The result of a plan is checked only if the files pass the earlier checks."""
+    changes_runtime = draft.profile.sets_runtime
+    undecoded = changes_runtime and any(defect.code == TYPE for defect in draft.runtime.defects)
     if not undecoded and not draft.runtime_changes:
         return
     for rules in (
@@ -241,9 +241,9 @@ def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
         (refuse_key_case,),
         OUTCOME_REFUSALS,
     ):
-        found = [refusal for rule in rules for refusal in rule(draft)]
-        yield from found
-        if found:
+        refused = [refusal for rule in rules for refusal in rule(draft)]
+        yield from refused
+        if refused:
             return
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a planned change of containerd's files would result in: files it may write, and values that count."""
+"""The result of a planned change of containerd's files: files that may be written, and values that take effect."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ WOULD_NOT_START = {
     containerd.MISSING: "containerd would not start with it",
     containerd.PATTERN: "containerd would not start with it",
     containerd.INVALID: "containerd would not start with it",
-    containerd.MIXED: "containerd loses settings, or does not start, where versions are mixed",
+    containerd.MIXED: "containerd loses settings, or does not start, if schema versions are mixed",
     containerd.LEGACY: "the CRI plugin would not start with it",
     containerd.UNDECLARED: "the CRI plugin would not start with it",
 }
-"""Defects that a restart would bring into force."""
+"""Defects that take effect at a restart."""
 
 
 def _refuse_unread_imports(draft: PlanDraft) -> Iterator[Refusal]:
-    """Files that count and cannot be read, so that nobody can tell what is in force."""
+    """Imported files that cannot be read, so that the effective values are unknown."""
     runtime = draft.runtime
     for config in runtime.layers[1:]:
         yield from unsafe_file(config)
     for path in runtime.merged.unrecorded:
         yield Refusal(
             "containerd-imports",
-            f"imports {path}, which was not looked at",
+            f"imports {path}, which was not read",
             "Import fewer files, or files that can be read.",
             file=runtime.config.path,
         )
@@ -62,14 +62,14 @@ def _refuse_unread_imports(draft: PlanDraft) -> Iterator[Refusal]:
 def _refuse_written_files(draft: PlanDraft) -> Iterator[Refusal]:
     runtime = draft.runtime
     changes = draft.runtime_changes
-    paths = {each.path for each in changes if each.path}
+    paths = {change.path for change in changes if change.path}
     for path in sorted(paths - {runtime.config.path}):
         config = files_after(runtime, ()).get(path)
         if not path.startswith(DIRECTORY) and path not in own_paths(draft.facts):
             yield Refusal(
                 "containerd-imports",
-                f"it is imported, counts instead of {runtime.config.path}, and is no file of {DIRECTORY}",
-                "Change it where it is made, or take it out of imports.",
+                f"is imported, overrides {runtime.config.path}, and is not in {DIRECTORY}",
+                "Change the setting in the program that writes this file, or remove the file from imports.",
                 file=path,
             )
         elif config is not None:
@@ -78,15 +78,15 @@ def _refuse_written_files(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _imported_again(runtime: RuntimeFacts, changes: Sequence[Change], paths: set[str]) -> Iterator[Refusal]:
-    """A file left as it is that imports a changed one cannot be shown to containerd before the change is made."""
+    """Unchanged files that import a changed one: containerd cannot check the new text before it is written."""
     after = files_after(runtime, changes)
     for config in runtime.merged.files[1:]:
         again = paths & set(imported_paths(config, after, runtime.version))
         if again and config.path not in paths:
             yield Refusal(
                 "containerd-imports",
-                f"it imports {', '.join(sorted(again))}, which would be changed",
-                f"Name imports in {runtime.config.path} only.",
+                f"imports {', '.join(sorted(again))}, which would be changed",
+                f"Use imports only in {runtime.config.path}.",
                 file=config.path,
             )
 
@@ -98,22 +98,22 @@ def _refuse_failing_start(draft: PlanDraft) -> Iterator[Refusal]:
             yield Refusal(
                 "containerd-would-not-start",
                 f"{defect.message}; {WOULD_NOT_START[defect.code]}",
-                f"Correct the file first; the finding {defect.code} of assess tells how.",
+                f"Correct the file first; the finding {defect.code} of assess explains how.",
                 file=defect.file,
             )
 
 
 def _refuse_overridden_values(draft: PlanDraft) -> Iterator[Refusal]:
-    """Values that would be written and not count, because another file says otherwise after ours."""
+    """Values that would be written without effect, because a file that is read later sets other values."""
     runtime, driver = draft.runtime, draft.profile.cgroup_driver
     after = draft.containerd_after
     yield from _overridden_handlers(runtime, after, driver) if driver else ()
     if draft.profile.nri.enabled is None or runtime.nri.supported is False:
         return
-    wanted = dict(draft.profile.nri.settings)
-    found = nri_values(after)
-    outranked = [key for key, value in wanted.items() if found.get(key) != value]
-    if found.get("disable", not runtime.nri.configured) is draft.profile.nri.enabled:
+    desired = dict(draft.profile.nri.settings)
+    values = nri_values(after)
+    outranked = [key for key, value in desired.items() if values.get(key) != value]
+    if values.get("disable", not runtime.nri.configured) is draft.profile.nri.enabled:
         outranked.append("disable")
     if outranked:
         yield _overridden(f"NRI's {', '.join(outranked)}", after.files[-1].path)
@@ -130,8 +130,8 @@ def _overridden_handlers(runtime: RuntimeFacts, after: Layers, driver: Driver) -
 def _overridden(setting: str, file: str) -> Refusal:
     return Refusal(
         "containerd-overridden",
-        f"{setting} would not count: this file is read later and says otherwise",
-        "Take the setting out of it, or set it there.",
+        f"{setting} would have no effect: this file is read later and sets another value",
+        "Remove the setting from this file, or change it there.",
         file=file,
     )
 
@@ -140,16 +140,16 @@ CRI_NAMES = (CRI_V1, CRI_V2, CRI_V3)
 
 
 def refuse_key_case(draft: PlanDraft) -> Iterator[Refusal]:
-    """In the file that is changed, the key that is there is changed, if it counts. No second one is added anywhere."""
-    changes = [each for each in draft.runtime_changes if each.path and each.keys]
+    """In the file to be written an existing key is changed if it takes effect; a second spelling is never added."""
+    changes = [change for change in draft.runtime_changes if change.path and change.keys]
     layers, after = draft.runtime.merged, draft.containerd_after
     for config in layers.files:
-        found = [key for change in changes if (key := _conflicting_key(config, change, layers, after))]
-        for key in dict.fromkeys(found):
+        conflicts = [key for change in changes if (key := _conflicting_key(config, change, layers, after))]
+        for key in dict.fromkeys(conflicts):
             yield Refusal(
                 "containerd-key-case",
-                f"it has the key {key} in another letter case than the one to be written, and one of them is ignored",
-                "Write the key as containerd's documentation does, and keep only one of several.",
+                f"has the key {key} in another letter case than the one to be written; containerd ignores one of them",
+                "Spell the key as containerd's documentation does, and keep only one of several.",
                 file=config.path,
             )
 
@@ -157,19 +157,19 @@ def refuse_key_case(draft: PlanDraft) -> Iterator[Refusal]:
 def _conflicting_key(config: ConfigFile, change: Change, layers: Layers, after: Layers) -> str | None:
     if config.path != change.path and (layers.merge is Merge.REPLACING or change.keys[0] != "plugins"):
         return None
-    key = next((found for path in _paths(change) if (found := other_spelling(config.values, path))), None)
+    key = next((spelling for path in _paths(change) if (spelling := other_spelling(config.values, path))), None)
     return None if key is None or (config.path == change.path and _counts(change, after)) else key
 
 
 def _paths(change: Change) -> Iterator[tuple[str, ...]]:
-    """Where the setting may stand in the files of any schema."""
+    """Paths that the setting may have in files of any schema."""
     names = CRI_NAMES if change.keys[1:2] and change.keys[1] in CRI_NAMES else change.keys[1:2]
     yield from [(change.keys[0], name, *change.keys[2:]) for name in names] or [change.keys]
 
 
 def _counts(change: Change, after: Layers) -> bool:
-    """Whether containerd finds the written value in that file."""
-    config = next((each for each in after.files if each.path == change.path), None)
+    """Whether containerd reads the written value from the changed file."""
+    config = next((file for file in after.files if file.path == change.path), None)
     if config is None:
         return False
     if change.keys[0] != "plugins":
@@ -177,8 +177,8 @@ def _counts(change: Change, after: Layers) -> bool:
     if change.keys[1] in CRI_NAMES:
         return bool(value_at(own_table(after, config), change.keys[2:]) == change.after)
     table = value_at(config.values, change.keys[:2])
-    found = containerd_tables.nri_values(table, after.letter_case) if isinstance(table, Mapping) else {}
-    return bool(value_at(found, change.keys[2:]) == change.after)
+    values = containerd_tables.nri_values(table, after.letter_case) if isinstance(table, Mapping) else {}
+    return bool(value_at(values, change.keys[2:]) == change.after)
 
 
 OUTCOME_REFUSALS: tuple[RefusalRule, ...] = (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CRI-O: what it does not start with or does not read, and what would override our drop-in."""
+"""CRI-O: settings that it does not start with, files that are not read, and settings that override the drop-in."""
 
 from __future__ import annotations
 
@@ -26,31 +26,33 @@ CRIO_DEFECTS: Mapping[str, DefectFinding] = {
     "crio-conmon-cgroup": (
         Severity.ERROR,
         Effect.LATENT,
-        "conmon's cgroup does not suit CRI-O's cgroup manager, and CRI-O will not start.",
-        'With cgroupfs conmon_cgroup is "pod"; with systemd it is "pod" or a slice.',
+        "conmon_cgroup does not match CRI-O's cgroup manager, and CRI-O will not start.",
+        'With cgroupfs set conmon_cgroup to "pod"; with systemd to "pod" or a slice.',
     ),
 }
 
 
 def _refuse_missing_crio(draft: PlanDraft) -> Iterator[Refusal]:
     if not draft.runtime.installed:
-        yield Refusal("crio-missing", "no crio program was found", "Install CRI-O first; this collection does not.")
+        yield Refusal(
+            "crio-missing", "no crio program was found", "Install CRI-O first; this collection does not install it."
+        )
 
 
 def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
-    # Other people's links are read like files; our own drop-in must be one.
-    for each in draft.runtime.layers:
-        if each.path == drop_in(draft.runtime):
-            yield from unsafe_file(each)
-        elif each.kind == "directory":
+    # Links of other owners are read like files; the drop-in of this collection must be a regular file.
+    for config in draft.runtime.layers:
+        if config.path == drop_in(draft.runtime):
+            yield from unsafe_file(config)
+        elif config.kind == "directory":
             yield Refusal(
                 "crio-nested-directory",
-                "is a folder, whose files CRI-O reads too (filepath.Walk in cri-o pkg/config/config.go)",
-                "Move its files up; this release reads one folder only.",
-                file=each.path,
+                "is a directory, whose files CRI-O reads too (filepath.Walk in cri-o pkg/config/config.go)",
+                "Move its files to the directory above; this release does not read nested directories.",
+                file=config.path,
             )
         else:
-            yield from unreadable_file(each)
+            yield from unreadable_file(config)
     if draft.runtime.crio and not draft.runtime.crio.complete:
         yield Refusal(
             "crio-too-many-files",
@@ -61,14 +63,15 @@ def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
-    """cri-o internal/criocli/criocli.go, mergeConfig: options of the command line go over every file."""
+    """cri-o internal/criocli/criocli.go, mergeConfig: command-line options override every file."""
     for setting in desired_settings(draft.facts, draft.profile):
         said = command_line_value(draft.runtime, setting)
         if said not in (None, setting.desired):
             yield Refusal(
                 "flag-overrides-config",
-                f"CRI-O is started with {setting.flag}={to_printed(said)}, which beats {setting.keys[-1]} in any file",
-                "Take the flag out of crio.service or /etc/sysconfig/crio and restart CRI-O.",
+                f"CRI-O is started with {setting.flag}={to_printed(flag_value)}, which overrides {setting.keys[-1]} in"
+                " any file",
+                "Remove the flag from crio.service or /etc/sysconfig/crio and restart CRI-O.",
                 file=drop_in(draft.runtime),
             )
 
@@ -82,9 +85,9 @@ def _refuse_overriding_drop_ins(draft: PlanDraft) -> Iterator[Refusal]:
         if outranked and command_line_value(draft.runtime, setting) is None:
             yield Refusal(
                 "crio-drop-in-overridden",
-                f"sets {setting.keys[-1]} = {found.value!r} and sorts behind {DROP_IN}, so that it would win",
-                f"Take {setting.keys[-1]} out of it, or rename it to sort before.",
-                file=found.path,
+                f"sets {setting.keys[-1]} = {effective.value!r} and overrides {DROP_IN}, because it sorts after it",
+                f"Remove {setting.keys[-1]} from this file, or rename the file so that it sorts before {DROP_IN}.",
+                file=effective.path,
             )
 
 

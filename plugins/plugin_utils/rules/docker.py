@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Docker: what it does not start with, and what its owner has to do by hand.
+"""Docker: settings that it does not start with, and changes that its owner must make by hand.
 
-docker.socket and cri-dockerd start dockerd again as soon as it is stopped, dockershim has no CRI to stop pods over, and
-neither tells a container's cgroup: a transaction could prove nothing here.
+docker.socket and cri-dockerd start dockerd again as soon as it is stopped, dockershim has no CRI to stop pods, and
+neither reports a container's cgroup: a transaction could not verify its result.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ DOCKER_DEFECTS: Mapping[str, DefectFinding] = {
     "docker-exec-opts-twice": (
         Severity.ERROR,
         Effect.LATENT,
-        "dockerd is given exec-opts twice and will not start.",
-        "Keep them in one place: daemon.json or the unit.",
+        "dockerd gets exec-opts from two places and will not start.",
+        "Keep exec-opts in one place: daemon.json or the unit.",
     ),
 }
 BY_HAND = "This release does not change docker"
 
 
-RESTART = "Then drain the node and restart docker; without live-restore that ends every container."
+RESTART = "Then drain the node and restart docker; without live-restore the restart ends every container."
 
 
 def _refuse_docker(draft: PlanDraft) -> Iterator[Refusal]:
@@ -38,36 +38,38 @@ def _refuse_docker(draft: PlanDraft) -> Iterator[Refusal]:
     if driver and draft.facts.driver.runtime is not driver:
         yield from _driver_by_hand(draft.facts, driver)
         return
-    found = draft.facts.driver.runtime
-    seen = f"native.cgroupdriver is {found.value}" if found else "as it is"
+    driver_now = draft.facts.driver.runtime
+    state = f"native.cgroupdriver is {driver_now.value}" if driver_now else "native.cgroupdriver is unknown"
     yield Refusal(
         "runtime-unsupported",
-        f"kubelet uses docker at {draft.runtime.endpoint} ({seen}), whose pods this release cannot stop and prove",
+        f"kubelet uses docker at {draft.runtime.endpoint} ({state}); this release cannot stop its pods"
+        " and verify a change",
         f"{BY_HAND}; kubelet_config writes kubelet's own file and leaves the restart to you.",
     )
 
 
 def _driver_by_hand(facts: NodeFacts, driver: Driver) -> Iterator[Refusal]:
-    wanted = f"{DRIVER_OPTION}={driver.value}"
+    desired = f"{DRIVER_OPTION}={driver.value}"
     words = exec_options(facts.runtime.command_line)
     if words:
         yield Refusal(
             "runtime-unsupported",
             f"dockerd is started with --exec-opt {' '.join(words)}; with exec-opts in the file too it would not start",
-            f"{BY_HAND}: set --exec-opt {wanted} in docker.service's ExecStart, not in daemon.json. {RESTART}",
+            f"{BY_HAND}: set --exec-opt {desired} in docker.service's ExecStart, not in daemon.json. {RESTART}",
             file=facts.runtime.config.path,
         )
         return
     if facts.runtime.config.problem:
         yield from unsafe_file(facts.runtime.config)
         return
-    found = facts.runtime.config.values.get("exec-opts")
-    kept = [each for each in found if not str(each).startswith(DRIVER_OPTION + "=")] if isinstance(found, list) else []
-    state = "has no exec-opts" if found is None else f'has "exec-opts": {json.dumps(found)}'
+    current = facts.runtime.config.values.get("exec-opts")
+    options = current if isinstance(current, list) else []
+    other_options = [option for option in options if not str(option).startswith(DRIVER_OPTION + "=")]
+    state = "has no exec-opts" if current is None else f'has "exec-opts": {json.dumps(current)}'
     yield Refusal(
         "runtime-unsupported",
         f"kubelet uses docker at {facts.runtime.endpoint}, and this file {state}",
-        f'{BY_HAND}: set "exec-opts": {json.dumps([*kept, wanted])} in it. {RESTART}',
+        f'{BY_HAND}: set "exec-opts": {json.dumps([*other_options, desired])} in it. {RESTART}',
         file=facts.runtime.config.path,
     )
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rules of every subject read and quote: kubelet's values in force, claims of sources, other writers."""
+"""What rules read and quote as evidence: kubelet's effective values, claims of sources, other writers."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from ..facts.node_state import NodeFacts
 
 
 def value(facts: NodeFacts, key: str) -> Any:
-    """A field's value in force, its default included; None where neither speaks."""
+    """A field's effective value, its default included; None if it has neither."""
     setting = facts.kubelet.settings.get(key)
     return setting.value if setting else None
 
 
 def quote_value(facts: NodeFacts, key: str) -> str:
-    """A field's value in force and who gives it, as evidence."""
+    """A field's effective value and its source, as evidence."""
     setting = facts.kubelet.settings.get(key)
     return f"{key} = {render_value(setting.value)} ({setting.source})" if setting else f"{key} is not set"
 
 
 def table(facts: NodeFacts, key: str) -> dict[str, object]:
-    """A field that is a table; empty where it is none."""
-    found = value(facts, key)
-    return {str(name): each for name, each in found.items()} if isinstance(found, Mapping) else {}
+    """A field whose value is a table; empty for any other value."""
+    fields = value(facts, key)
+    return {str(name): field for name, field in fields.items()} if isinstance(fields, Mapping) else {}
 
 
-def is_true(found: Any) -> bool:
-    """A switch of YAML or of the command line, Go's strconv.ParseBool."""
-    return render_value(found) in ("1", "t", "T", "true", "True", "TRUE")
+def is_true(switch: Any) -> bool:
+    """Whether a boolean of YAML or of the command line is true, as Go's strconv.ParseBool reads it."""
+    return render_value(switch) in ("1", "t", "T", "true", "True", "TRUE")
 
 
-def text_list(found: Any) -> tuple[str, ...]:
-    """A list of texts; empty for what is none."""
-    return tuple(map(str, found)) if isinstance(found, (list, tuple)) else ()
+def text_list(items: Any) -> tuple[str, ...]:
+    """A list of texts; empty for any other value."""
+    return tuple(map(str, items)) if isinstance(items, (list, tuple)) else ()
 
 
 def quote_claims(facts: NodeFacts, *prefixes: str) -> tuple[str, ...]:
-    """What each source says of the settings that begin with one of ``prefixes``."""
+    """Each source's value of the settings that begin with one of ``prefixes``."""
     return tuple(
         f"{claim.setting} = {claim.value} ({claim.source})"
         for claim in facts.claims

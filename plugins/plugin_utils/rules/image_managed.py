@@ -56,9 +56,9 @@ def read_only_usr(facts: NodeFacts) -> Iterator[Finding]:
         "usr-read-only",
         Severity.INFO,
         Effect.NONE,
-        "/usr is read-only, and all that a change writes to is not.",
+        "/usr is read-only, but every path that a change writes to is writable.",
         (*_identity(system), *_mounts({"/usr": usr, **written_mounts(system)})),
-        "Try it on one node first: this collection's tests have run on no such system.",
+        "Try it on one node first: this collection was not tested on a system with a read-only /usr.",
     )
 
 
@@ -67,14 +67,14 @@ def _identity(system: OperatingSystem) -> tuple[str, ...]:
     return (f"os-release: ID={system.id}{variant}, {system.name}",) if system.id or system.name else ()
 
 
-def _mounts(found: Mapping[str, FileSystem]) -> Iterator[str]:
-    for path, each in found.items():
-        leads = "" if each.leads_to == path else f" leads to {each.leads_to},"
-        yield f"{path}{leads} is on {each}"
+def _mounts(file_systems: Mapping[str, FileSystem]) -> Iterator[str]:
+    for path, file_system in file_systems.items():
+        leads = "" if file_system.leads_to == path else f" leads to {file_system.leads_to},"
+        yield f"{path}{leads} is on {file_system}"
 
 
 def immutable_refusals(facts: NodeFacts) -> tuple[Refusal, ...]:
-    """Of every module whose change is a transaction: that needs the engine, its unit and the journal."""
+    """For every module that runs a transaction, which needs the engine, its unit and the journal."""
     return tuple(_refusals(facts))
 
 
@@ -84,6 +84,6 @@ def refuse_immutable_system(draft: PlanDraft) -> Iterator[Refusal]:
 
 def _refusals(facts: NodeFacts) -> Iterator[Refusal]:
     for rule in (immutable_system, writes_are_lost, read_only_usr):
-        for found in rule(facts):
-            if found.effect is Effect.UNSUPPORTED:
-                yield Refusal(found.code, found.summary.rstrip("."), found.remedy)
+        for finding in rule(facts):
+            if finding.effect is Effect.UNSUPPORTED:
+                yield Refusal(finding.code, finding.summary.rstrip("."), finding.remedy)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a kubeadm upgrade would write to kubelet's file: the cluster's kubelet-config, and patches of a node."""
+"""What a kubeadm upgrade would write to kubelet's file: the cluster's kubelet-config, and a node's patches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..plan.kubeadm_patch import conflicting_fields, unsupported_reason
 from .rule_types import Effect, Finding, Severity
 
 WRITE_REMEDY = (
-    "Let the play have every node of the cluster with the same profile, or set colocation_kubeadm_edit_configmap to"
-    " true to write it all the same, or colocation_kubeadm_patches for patches of each node's own."
+    "Run the play on every node of the cluster with the same profile, or set colocation_kubeadm_edit_configmap to"
+    " true to write it anyway, or colocation_kubeadm_patches to write a patch on each node."
 )
 
 
@@ -23,8 +23,8 @@ def config_differs(place: str, values: Sequence[str], reasons: Sequence[str]) ->
             "kubeadm-config-differs",
             Severity.WARNING,
             Effect.NONE,
-            f"{place} says otherwise than the profile; the next kubeadm upgrade of a node brings its values.",
-            (*values, *(f"not written, {each}" for each in reasons)),
+            f"{place} differs from the profile; the next kubeadm upgrade of a node applies its values.",
+            (*values, *(f"not written: {reason}" for reason in reasons)),
             WRITE_REMEDY,
         ),
     )
@@ -38,9 +38,9 @@ def config_conflicting(place: str, keys: Sequence[Sequence[str]]) -> tuple[Findi
             "kubeadm-config-conflicting",
             Severity.INFO,
             Effect.NONE,
-            f"The hosts want different values of some fields, which {place} has no place for.",
-            tuple(".".join(each) for each in keys),
-            "Set colocation_kubeadm_patches, so that kubeadm keeps them for each node by itself.",
+            f"The hosts need different values of some fields, but {place} has one value for all of them.",
+            tuple(".".join(key) for key in keys),
+            "Set colocation_kubeadm_patches, so that kubeadm keeps the values of each node.",
         ),
     )
 
@@ -51,9 +51,10 @@ def config_missing() -> tuple[Finding, ...]:
             "kubeadm-config-missing",
             Severity.INFO,
             Effect.NONE,
-            "Hosts of the play look like kubeadm's, and their cluster has no kubelet-config in kube-system.",
+            "Hosts of the play look like kubeadm nodes, but their cluster has no ConfigMap kubelet-config in"
+            " kube-system.",
             (),
-            "Look at who made the cluster: what it writes to kubelet's file is not known.",
+            "Find out which tool created the cluster: what it writes to kubelet's file is unknown.",
         ),
     )
 
@@ -64,19 +65,19 @@ def config_not_restored(place: str, values: Sequence[str], reasons: Sequence[str
             "kubeadm-config-not-restored",
             Severity.WARNING,
             Effect.NONE,
-            f"{place} still has what the collection wrote; the next kubeadm upgrade of a node brings it back.",
-            (*values, *(f"not put back, {each}" for each in reasons)),
+            f"{place} still has values of this collection; the next kubeadm upgrade of a node applies them again.",
+            (*values, *(f"not restored: {reason}" for reason in reasons)),
             "Restore every node of the cluster in one run, or set colocation_kubeadm_edit_configmap to true"
-            " to put it back all the same.",
+            " to restore it anyway.",
         ),
     )
 
 
 def refuse_patch_directory(draft: PlanDraft) -> Iterator[Refusal]:
-    found = draft.kubelet.kubeadm_patches
-    if not draft.profile.kubeadm_patches or found is None or unsupported_reason(draft):
+    directory = draft.kubelet.kubeadm_patches
+    if not draft.profile.kubeadm_patches or directory is None or unsupported_reason(draft):
         return
-    if found.kind not in ("missing", "directory"):
+    if directory.kind not in ("missing", "directory"):
         yield Refusal(
             "kubeadm-patches-not-a-directory",
             f"is a {found.kind}; kubeadm takes only a folder itself for --patches",
@@ -92,22 +93,22 @@ def refuse_patch_directory(draft: PlanDraft) -> Iterator[Refusal]:
             file=found.directory,
             variable="kubeadm_patches",
         )
-    for patch in found.patches:
+    for patch in directory.patches:
         if patch.problem:
             yield Refusal(
                 "kubeadm-patch-unreadable",
                 f"{patch.problem}; kubeadm upgrade fails on it",
-                "Correct the file or take it away; it is left as it is.",
+                "Correct or delete the file; this collection does not change it.",
                 file=patch.path,
             )
 
 
 def refuse_overridden_patch(draft: PlanDraft) -> Iterator[Refusal]:
-    found = dict.fromkeys((patch.path, keys[0]) for patch, keys in conflicting_fields(draft))
-    for path, key in found:
+    conflicts = dict.fromkeys((patch.path, keys[0]) for patch, keys in conflicting_fields(draft))
+    for path, key in conflicts:
         yield Refusal(
             "kubeadm-patch-overrides",
             f"changes {key}, and kubeadm applies it after the patch of this collection",
-            f"Take {key} out of it, or give the file a name that sorts before kubeletconfigurationzz.",
+            f"Remove {key} from it, or give the file a name that sorts before kubeletconfigurationzz.",
             file=path,
         )

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet does not decode: files of another kind, fields of another type.
+"""Files and fields that kubelet cannot decode: files of another kind, fields of another type.
 
-pkg/kubelet/kubeletconfig/util/codec: the text becomes JSON, which is decoded by the types of config/v1beta1/types.go; a
-number or a list does not become a string there.
+pkg/kubelet/kubeletconfig/util/codec: kubelet converts the text to JSON and decodes it with the types of
+config/v1beta1/types.go; it does not convert a number or a list to a string.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _wrong_in_main(config: ConfigFile, version: tuple[int, int] | None) -> Itera
 
 
 def _wrong_in_dropins(dropins: tuple[ConfigFile, ...], version: tuple[int, int] | None) -> Iterator[Problem]:
-    """They are decoded when all are merged: a later one can correct an earlier one, and null takes a key away."""
+    """kubelet decodes drop-ins after it merged them: a later one can correct an earlier one, and null removes a key."""
     whole: Mapping[str, Any] = {}
     for config in dropins:
         whole = merge_patch(whole, config.values)
@@ -67,12 +67,12 @@ def kubelet_file_refused(facts: NodeFacts) -> Iterator[Finding]:
             "kubelet-config-refused",
             f"kubelet does not start: it cannot decode {len(problems)} value(s) of its files.",
             tuple(map(describe_problem, problems)),
-            "Correct each value or delete its line; the file begins with its apiVersion and kind.",
+            "Correct each value or delete its line; the file must have apiVersion and kind.",
         )
 
 
 def _files(facts: NodeFacts) -> tuple[tuple[ConfigFile, ...], tuple[ConfigFile, ...]]:
-    """The main file, where there is one that it reads, and its drop-ins."""
+    """The main file, if kubelet reads one, and its drop-ins."""
     read = decoded_files(facts)
     main = tuple(config for config in read if config is facts.kubelet.config)
     return main, tuple(config for config in read if config is not facts.kubelet.config)
@@ -85,7 +85,7 @@ def kubelet_file_ignored(facts: NodeFacts) -> Iterator[Finding]:
             "kubelet-config-part-ignored",
             Severity.WARNING,
             Effect.LATENT,
-            "kubelet ignores a part of its files: of a repeated key it uses the last, of documents the first.",
+            "kubelet ignores a part of its files: it uses the last of repeated keys, the first of several documents.",
             tuple(map(describe_problem, ignored)),
             "Keep one document and one line for each key; until then this collection does not edit the file.",
         )
@@ -102,7 +102,7 @@ CHECKED_AT_STARTUP = frozenset(
         TOPOLOGY_MANAGER_POLICY,
     )
 )
-"""Fields whose values have rules of their own, which say more: kubelet_startup.py."""
+"""Fields whose values have separate, more precise rules: kubelet_startup.py."""
 
 
 HEADER = "Begin it with the lines apiVersion: kubelet.config.k8s.io/v1beta1 and kind: KubeletConfiguration"
@@ -117,7 +117,7 @@ def refuse_another_kind(draft: PlanDraft) -> Iterator[Refusal]:
             yield Refusal(
                 "kubelet-config-kind",
                 f"kubelet does not start with this file: {'; '.join(wrong)}",
-                f"{HEADER}; or name kubelet's own file in its --config.",
+                f"{HEADER}; or set --config to kubelet's own file.",
                 file=config.path,
             )
 
@@ -126,14 +126,14 @@ def refuse_wrong_types(draft: PlanDraft) -> Iterator[Refusal]:
     desired = {field.key for field, _keys, _value in draft.desired}
     if not desired:
         return
-    passed_over = desired | {field.key for field in CHECKED_AT_STARTUP} | {"apiVersion", "kind"}
+    skipped = desired | {field.key for field in CHECKED_AT_STARTUP} | {"apiVersion", "kind"}
     for config in decoded_files(draft.facts):
         for wrong in _wrong_types(draft.facts, config):
-            if wrong.path[0] not in passed_over:
+            if wrong.path[0] not in skipped:
                 yield Refusal(
                     "kubelet-field-type",
                     f"kubelet does not start with this file: {wrong}",
-                    "Correct the value, or take it out.",
+                    "Correct the value, or remove it.",
                     file=config.path,
                     line=line_of(config.text, wrong.path) if config.text else None,
                 )
@@ -149,9 +149,9 @@ def _wrong_types(facts: NodeFacts, config: ConfigFile) -> Iterator[WrongType]:
 def refuse_kubelet_location(draft: PlanDraft) -> Iterator[Refusal]:
     if draft.kubelet.config.kind != "missing":
         yield from unsafe_file(draft.kubelet.config)
-    place = draft.kubelet_location
-    if not isinstance(place, Refusal) or not draft.kubelet.installed or draft.facts.layout.kubelet_inside:
+    location = draft.kubelet_location
+    if not isinstance(location, Refusal) or not draft.kubelet.installed or draft.facts.layout.kubelet_inside:
         return
-    if place.variable and not draft.desired:
+    if location.variable and not draft.desired:
         return
-    yield explain_location(draft, place)
+    yield explain_location(draft, location)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's directory of drop-ins: what it does not start with, and which drop-in wins."""
+"""kubelet's drop-in directory: drop-ins that it does not start with, and drop-ins that override others."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .rule_types import Effect, Finding, Severity
 
 
 def dropins_refused(facts: NodeFacts) -> Iterator[Finding]:
-    """mergeKubeletConfigurations: one drop-in that kubelet cannot take stops it."""
-    problems = [each.problem for each in facts.kubelet.dropins if each.problem]
+    """mergeKubeletConfigurations: kubelet does not start with an invalid drop-in."""
+    problems = [dropin.problem for dropin in facts.kubelet.dropins if dropin.problem]
     if problems:
         yield Finding(
             "dropin-refused",
@@ -29,7 +29,7 @@ def dropins_refused(facts: NodeFacts) -> Iterator[Finding]:
             Effect.LATENT,
             f"kubelet does not start with {len(problems)} of the files in its --config-dir.",
             tuple(map(describe_problem, problems)),
-            advice("Correct the file or take it out of the folder; each needs apiVersion and kind.", *problems),
+            advice("Correct the file or move it out of the directory; each needs apiVersion and kind.", *problems),
         )
 
 
@@ -39,9 +39,9 @@ def config_dir_refused(facts: NodeFacts) -> Iterator[Finding]:
         return
     if not dropins_read(version, start):
         known = version is not None and version >= DROPINS_SINCE
-        reason = "KUBELET_CONFIG_DROPIN_DIR_ALPHA is not set" if known else "it has no such flag"
+        reason = "KUBELET_CONFIG_DROPIN_DIR_ALPHA is not set" if known else "this version does not have the flag"
     elif start.config_dir_exists is False:
-        reason = "there is no such folder"
+        reason = "the directory does not exist"
     else:
         return
     yield Finding(
@@ -50,12 +50,12 @@ def config_dir_refused(facts: NodeFacts) -> Iterator[Finding]:
         Effect.LATENT,
         f"kubelet {facts.kubelet.version or ''} does not start with its --config-dir: {reason}.".replace("  ", " "),
         (f"--config-dir {start.config_dir}",),
-        "Take the flag away, make the folder, or on 1.28 and 1.29 set the variable in kubelet's unit.",
+        "Remove the flag, create the directory, or on 1.28 and 1.29 set the variable in kubelet's unit.",
     )
 
 
 def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
-    """The folder of today and of the next start have to be one, and all in it has to be known."""
+    """The drop-in directory must be the same now and at the next start, and all its files must be known."""
     start = draft.kubelet.start
     if not draft.desired:
         return
@@ -65,7 +65,7 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
     if start.following is not None and then != start.config_dir:
         yield Refusal(
             "config-dir-changes",
-            f"kubelet runs with --config-dir {start.config_dir or 'unset'}, and its unit would start it with"
+            f"kubelet runs with --config-dir {start.config_dir or 'unset'}, but its unit would start it with"
             f" {then or 'none'}",
             "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
         )
@@ -79,36 +79,36 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def refuse_overridden_dropin(draft: PlanDraft) -> Iterator[Refusal]:
-    """A later drop-in that sets the same: of kubelet's files the last one wins."""
-    place = draft.kubelet_location
-    if isinstance(place, Refusal):
+    """A later drop-in sets the same field: kubelet uses the value of the last file."""
+    location = draft.kubelet_location
+    if isinstance(location, Refusal):
         return
     version = minor(draft.kubelet.version)
-    found, now = draft.kubelet_layers, draft.kubelet_document
+    layers, now = draft.kubelet_layers, draft.kubelet_document
     missing = {
-        keys: wanted
-        for field, keys, wanted in draft.desired
-        if not is_as_desired(field, value_at(now, keys), wanted, version)
+        keys: desired
+        for field, keys, desired in draft.desired
+        if not is_as_desired(field, value_at(now, keys), desired, version)
     }
-    after = merge_layers(with_values(found, place.path, missing), version)
-    paths = [path for path, _values in found]
-    for field, keys, wanted in draft.desired:
-        if keys not in missing or is_as_desired(field, value_at(after, keys), wanted, version) or wanted == AUTO:
-            continue  # what cannot be computed has a reason of its own
-        later = [path for path, values in found[paths.index(place.path) + 1 :] if keys[0] in values]
+    after = merge_layers(with_values(layers, location.path, missing), version)
+    paths = [path for path, _values in layers]
+    for field, keys, desired in draft.desired:
+        if keys not in missing or is_as_desired(field, value_at(after, keys), desired, version) or desired == AUTO:
+            continue  # a value that cannot be computed has a separate refusal
+        later = [path for path, values in layers[paths.index(location.path) + 1 :] if keys[0] in values]
         if later:
             yield Refusal(
                 "dropin-overrides",
-                f"{later[-1]} sets {'.'.join(keys)} too, and kubelet reads it after {place.path}",
-                f"Take {keys[0]} out of it, or let it agree with the profile.",
+                f"{later[-1]} sets {'.'.join(keys)} too, and kubelet reads it after {location.path}",
+                f"Remove {keys[0]} from it, or set it to the value of the profile.",
                 file=later[-1],
             )
         else:
             yield Refusal(
                 "dropin-cannot-clear-value",
-                f"kubelet {draft.kubelet.version} lets no drop-in set {'.'.join(keys)} to {wanted!r}: an empty value"
-                " overrides nothing before 1.29",
+                f"kubelet {draft.kubelet.version} does not let a drop-in set {'.'.join(keys)} to {desired!r}: before"
+                " 1.29 an empty value overrides nothing",
                 "Set kubelet_strategy (colocation_kubelet_strategy) to main-file.",
-                file=place.path,
+                file=location.path,
                 variable="kubelet_strategy",
             )

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values that kubelet does not take, or that open its read-only port; it does not start with the former.
+"""Values that kubelet does not accept, so that it does not start, and values that open its read-only port.
 
-Source: pkg/kubelet/apis/config/validation/validation.go of 1.35 and 1.37; other releases are judged by the nearest.
+Source: pkg/kubelet/apis/config/validation/validation.go of 1.35 and 1.37; other releases are checked as the nearest.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ class _Values:
     def of(self, path: str) -> Any:
         """The value; None where it is not set."""
         setting, inner = self.setting(path), tuple(path.split(".")[1:])
-        found = None if setting is None else value_at(setting.value, inner) if inner else setting.value
-        return None if is_unset(found) else found
+        content = None if setting is None else value_at(setting.value, inner) if inner else setting.value
+        return None if is_unset(content) else content
 
     def number(self, path: str) -> float | None:
         """A number, or milliseconds."""
         return number_in(path, self.of(path), self.version)
 
     def is_duration(self, path: str) -> bool:
-        """By kubelet's own types."""
+        """Whether kubelet's own type of the field is a duration."""
         return self._kinds.get(path) == "duration"
 
     def describe(self, path: str, reason: str) -> str:
-        """As evidence."""
+        """A value with its source and the reason against it, as evidence."""
         setting = self.setting(path)
         source = f" ({setting.source})" if setting else ""
         return f"{path} = {render_value(self.of(path))}{source}: {reason}"
@@ -77,7 +77,7 @@ class _Values:
 def _bounds(values: _Values) -> Iterator[str]:
     port = values.setting("port")
     if port is not None and port.source not in _files(values.facts) and values.number("port") == 0:
-        yield values.describe("port", "a flag cannot ask for the default")
+        yield values.describe("port", "a flag cannot select the default")
     for path, (least, greatest) in bounds_of(values.version).items():
         number = values.number(path)
         if number is None or ((least is None or number >= least) and (greatest is None or number <= greatest)):
@@ -85,20 +85,21 @@ def _bounds(values: _Values) -> Iterator[str]:
         unit = " ms" if values.is_duration(path) else ""
         parts = (("at least", least), ("at most", greatest))
         yield values.describe(
-            path, "kubelet takes " + " and ".join(f"{word} {each}{unit}" for word, each in parts if each is not None)
+            path,
+            "kubelet accepts " + " and ".join(f"{word} {bound}{unit}" for word, bound in parts if bound is not None),
         )
 
 
 def _files(facts: NodeFacts) -> set[str]:
-    """In a file 0 stands for the default, which is filled in before flags are read."""
+    """The files, in which 0 selects the default; kubelet sets defaults before it reads flags."""
     return {config.path for config in (facts.kubelet.config, *facts.kubelet.dropins)}
 
 
 def _words(values: _Values) -> Iterator[str]:
     for path, words in accepted_words(values.version).items():
-        found = values.of(path)
-        if isinstance(found, str) and found not in words:
-            yield values.describe(path, f"kubelet takes {' or '.join(filter(None, words))}")
+        word = values.of(path)
+        if isinstance(word, str) and word not in words:
+            yield values.describe(path, f"kubelet accepts {' or '.join(filter(None, words))}")
 
 
 def _gate(values: _Values, name: str) -> bool | None:
@@ -111,30 +112,30 @@ def _gate(values: _Values, name: str) -> bool | None:
 
 def _gates(values: _Values) -> Iterator[str]:
     for path, name in NEEDED_GATES.items():
-        found = values.of(path)
+        content = values.of(path)
         period = values.number(path) if values.is_duration(path) else None
-        unused = found in (None, False, [], {}) or (values.is_duration(path) and period in (None, 0))
+        unused = content in (None, False, [], {}) or (values.is_duration(path) and period in (None, 0))
         usual = path == "cpuCFSQuotaPeriod" and period == DEFAULT_QUOTA_PERIOD
         if not unused and not usual and _gate(values, name) is False:
             yield values.describe(path, f"it needs the feature gate {name}")
 
 
 def _together(values: _Values) -> Iterator[str]:
-    """Fields that do not go together."""
+    """Fields that contradict each other."""
     low, high = values.number("imageGCLowThresholdPercent"), values.number("imageGCHighThresholdPercent")
     if low is not None and high is not None and low >= high:
         yield values.describe("imageGCLowThresholdPercent", f"it is not below imageGCHighThresholdPercent, {high:.0f}")
-    # Without serializeImagePulls, kubelet takes false for it then.
+    # If serializeImagePulls is not set, kubelet uses false in this case.
     if (values.number("maxParallelImagePulls") or 0) > 1 and is_true(values.of("serializeImagePulls")):
         yield values.describe("maxParallelImagePulls", "more than 1 needs serializeImagePulls: false")
-    # 0 is no age: SetDefaults_KubeletConfiguration puts 2m in its place.
+    # 0 selects the default: SetDefaults_KubeletConfiguration replaces it with 2m.
     oldest, youngest = values.number("imageMaximumGCAge") or 0, values.number("imageMinimumGCAge") or DEFAULT_AGE
     if 0 < oldest <= youngest:
         yield values.describe("imageMaximumGCAge", "it is not above imageMinimumGCAge")
     if values.of("systemCgroups") and not value(values.facts, CGROUP_ROOT.key):
         yield values.describe("systemCgroups", "it needs cgroupRoot")
     if is_true(values.of("runOnce")):
-        yield values.describe("runOnce", "kubelet has no such mode any more")
+        yield values.describe("runOnce", "kubelet no longer has this mode")
     if is_true(values.of("enableSystemLogQuery")) and not is_true(values.of("enableSystemLogHandler")):
         yield values.describe("enableSystemLogQuery", "it needs enableSystemLogHandler: true")
 
@@ -151,18 +152,18 @@ def _shutdown(values: _Values) -> Iterator[str]:
 
 
 def _formats(values: _Values) -> Iterator[str]:
-    folder, setting = values.of("podLogsDir"), values.setting("podLogsDir")
-    # loadConfigFile puts the folder of the main file before a relative path in it.
+    path, setting = values.of("podLogsDir"), values.setting("podLogsDir")
+    # loadConfigFile resolves a relative path in the main file against the directory of that file.
     of_main = setting is not None and setting.source == values.facts.kubelet.config.path
-    if isinstance(folder, str) and not (folder.isascii() and (_is_clean(folder) or (of_main and folder[0] != "/"))):
-        yield values.describe("podLogsDir", "kubelet takes an absolute path in ASCII without ., .. and //")
+    if isinstance(path, str) and not (path.isascii() and (_is_clean(path) or (of_main and path[0] != "/"))):
+        yield values.describe("podLogsDir", "kubelet accepts an absolute path in ASCII without ., .. and //")
     ids = values.number("userNamespaces.idsPerPod")
     if ids is not None and ids % 65536:
-        yield values.describe("userNamespaces.idsPerPod", "kubelet takes a multiple of 65536")
+        yield values.describe("userNamespaces.idsPerPod", "kubelet accepts a multiple of 65536")
 
 
 def _is_clean(path: str) -> bool:
-    """filepath.Clean of Go leaves it as it is; Python's normpath keeps two slashes at the start."""
+    """Whether Go's filepath.Clean does not change the path; Python's normpath keeps two slashes at the start."""
     return path.startswith("/") and posixpath.normpath(path) == path and not path.startswith("//")
 
 
@@ -176,18 +177,18 @@ def unused_field_refused(facts: NodeFacts) -> Iterator[Finding]:
     if reasons:
         yield start_failure(
             "kubelet-value-refused",
-            f"kubelet does not start: it does not take {len(reasons)} value(s) of fields that are not managed here.",
+            f"kubelet does not start: it rejects {len(reasons)} value(s) of fields that this collection does not set.",
             reasons,
             "Correct each value or delete it.",
         )
 
 
-def _number(found: Any) -> float | None:
-    """A value that another rule has to judge is None."""
-    if isinstance(found, bool) or not isinstance(found, (int, float, str)):
+def _number(content: Any) -> float | None:
+    """A number; None for a value that another rule checks."""
+    if isinstance(content, bool) or not isinstance(content, (int, float, str)):
         return None
     try:
-        return float(found)
+        return float(content)
     except ValueError:
         return None
 
@@ -199,7 +200,7 @@ def value_out_of_range(facts: NodeFacts) -> Iterator[Finding]:
     if port is not None and not 0 <= port <= 65535:
         reasons.append((READ_ONLY_PORT, "not a port from 0 to 65535"))
     if factor is not None and not 0 < factor <= 1:
-        reasons.append((MEMORY_THROTTLING_FACTOR, "not more than 0 and at most 1"))
+        reasons.append((MEMORY_THROTTLING_FACTOR, "not greater than 0 and at most 1"))
     for field, reason in reasons:
         yield start_failure(
             "value-out-of-range",
@@ -220,7 +221,7 @@ def read_only_port_open(facts: NodeFacts) -> Iterator[Finding]:
             "read-only-port-open",
             Severity.WARNING,
             Effect.NONE,
-            f"kubelet's read-only port {port} shows everyone its pods with their environment variables.",
+            f"kubelet's read-only port {port} shows its pods and their environment variables without authentication.",
             (quote_value(facts, READ_ONLY_PORT.key),),
-            "Set readOnlyPort: 0 where no agent needs it; otherwise let a firewall keep it to the node.",
+            "Set readOnlyPort: 0 unless an agent needs the port; then restrict it to the node with a firewall.",
         )

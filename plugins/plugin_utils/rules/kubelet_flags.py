@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's command line: flags it does not know or take, that change at a restart, or override its files.
+"""kubelet's command line: flags that it does not accept, that change at a restart, or that override its files.
 
 Source: cmd/kubelet/app/options, spf13/pflag.
 """
@@ -34,21 +34,21 @@ def _changes(running: tuple[Flag, ...], following: tuple[Flag, ...]) -> Iterator
     now, then = flag_values(running), flag_values(following)
     for field in OBSERVED:
         if now.get(field.key) != then.get(field.key):
-            source = flag_source(field, following) if field.key in then else "no longer given"
+            source = flag_source(field, following) if field.key in then else "no longer set"
             yield f"{field.flag}: {_flag_value(now, field)} now, {_flag_value(then, field)} next ({source})"
     for name in PATH_FLAGS:
         before, after = _last_value(running, name), _last_value(following, name)
-        # A specifier such as %S is systemd's to put in.
+        # systemd replaces specifiers such as %S.
         if before != after and "%" not in (after or ""):
-            yield f"{name}: {before or 'not given'} now, {after or 'not given'} next"
+            yield f"{name}: {before or 'not set'} now, {after or 'not set'} next"
 
 
 def _flag_value(values: Mapping[str, Any], field: KubeletField) -> str:
-    return render_value(values[field.key]) if field.key in values else "not given"
+    return render_value(values[field.key]) if field.key in values else "not set"
 
 
-def _last_value(found: tuple[Flag, ...], name: str) -> str | None:
-    return next((flag.value for flag in reversed(found) if flag.name == name), None)
+def _last_value(flags: tuple[Flag, ...], name: str) -> str | None:
+    return next((flag.value for flag in reversed(flags) if flag.name == name), None)
 
 
 def flags_change_at_restart(facts: NodeFacts) -> Iterator[Finding]:
@@ -67,26 +67,28 @@ def flags_change_at_restart(facts: NodeFacts) -> Iterator[Finding]:
         )
 
 
-def removed_flags(found: tuple[Flag, ...], version: tuple[int, int]) -> tuple[str, ...]:
-    """Flags that this version of kubelet does not know any more, with who gives them."""
-    gone = {flag.name: flag for flag in found if flag.name in REMOVED_FLAGS and version >= REMOVED_FLAGS[flag.name][0]}
+def removed_flags(flags: tuple[Flag, ...], version: tuple[int, int]) -> tuple[str, ...]:
+    """Flags that this version of kubelet no longer has, with their sources."""
+    removed = {
+        flag.name: flag for flag in flags if flag.name in REMOVED_FLAGS and version >= REMOVED_FLAGS[flag.name][0]
+    }
     return tuple(
         f"{name} ({flag.source}), removed in {'.'.join(map(str, REMOVED_FLAGS[name][0]))}, {REMOVED_FLAGS[name][1]}"
-        for name, flag in sorted(gone.items())
+        for name, flag in sorted(removed.items())
     )
 
 
 def flag_removed(facts: NodeFacts) -> Iterator[Finding]:
     start, version = facts.kubelet.start, minor(facts.kubelet.version)
-    gone = removed_flags((*start.running, *(start.following or ())), version) if version else ()
-    if gone:
+    removed = removed_flags((*start.running, *(start.following or ())), version) if version else ()
+    if removed:
         yield Finding(
             "flag-removed",
             Severity.ERROR,
             Effect.LATENT,
-            f"kubelet {facts.kubelet.version} knows {len(gone)} of its flags no more; it does not start with them.",
-            gone,
-            "Take them out of kubelet's unit, its drop-ins or their environment files.",
+            f"kubelet {facts.kubelet.version} no longer has {len(removed)} of its flags and does not start with them.",
+            removed,
+            "Remove them from kubelet's unit, its drop-ins or their environment files.",
         )
 
 
@@ -105,7 +107,7 @@ def flag_quoted(facts: NodeFacts) -> Iterator[Finding]:
             Effect.LATENT,
             "Quotes reach kubelet as part of a flag's value.",
             tuple(dict.fromkeys(f"{flag.name}={flag.value} ({flag.source})" for flag in quoted)),
-            "Take the quotes out where the flag is written; systemd and kubelet do not.",
+            "Remove the quotes where the flag is written; neither systemd nor kubelet removes them.",
         )
 
 
@@ -138,18 +140,18 @@ def flag_refused(facts: NodeFacts) -> Iterator[Finding]:
 def _reasons(flag: Flag, known: Mapping[str, str]) -> Iterator[str]:
     kind, value = known.get(flag.name), flag.value
     if kind is None and flag.name not in REMOVED_FLAGS:
-        yield "kubelet has no such flag"
+        yield "kubelet does not have this flag"
     elif kind == "bool":
-        # The following word is not a switch's value; then it is an argument, which kubelet does not take either.
+        # The next word is not the value of a boolean flag but an argument, which kubelet does not accept.
         if value is not None and not value.startswith("-") and parse_bool(value) is None:
             yield f"{value!r} is neither true nor false"
     elif kind and value is None:
         yield "it has no value"
     elif kind and value is not None:
-        yield from _of_value(kind, value)
+        yield from _value_reasons(kind, value)
 
 
-def _of_value(kind: str, value: str) -> Iterator[str]:
+def _value_reasons(kind: str, value: str) -> Iterator[str]:
     if kind in _BITS:
         if not _fits(value, _BITS[kind]):
             yield f"{value!r} is not a whole number of {_BITS[kind]} bits"
@@ -157,7 +159,7 @@ def _of_value(kind: str, value: str) -> Iterator[str]:
         if not is_duration(value):
             yield f"{value!r} is not a duration such as 10s"
     elif kind == "mapStringBool":
-        yield from _not_switches(value)
+        yield from _invalid_switches(value)
 
 
 def _fits(text: str, bits: int) -> bool:
@@ -170,7 +172,7 @@ def _fits(text: str, bits: int) -> bool:
     return number < 1 << (bits - 1) or (text[0] == "-" and number == 1 << (bits - 1))
 
 
-def _not_switches(value: str) -> Iterator[str]:
+def _invalid_switches(value: str) -> Iterator[str]:
     for pair in filter(None, value.split(",")):
         name, equals, switch = pair.partition("=")
         if not equals or parse_bool(switch.strip()) is None:
@@ -178,58 +180,59 @@ def _not_switches(value: str) -> Iterator[str]:
 
 
 def _flag_file(facts: NodeFacts, override: Override) -> tuple[str, str]:
-    """The file that a refused flag is in as far as it is known, and how to be rid of it."""
+    """The file of a refused flag, as far as it is known, and how to remove the flag."""
     start = facts.kubelet.start
     path = override.flag.source.partition(" in ")[2] or override.flag.source
     if facts.layout.name in RANCHER:
         own = f"/etc/rancher/{facts.layout.name}/config.yaml"
-        return own, f"Take it out of kubelet-arg in {own}, its config.yaml.d or the unit of {facts.layout.name}."
+        return own, f"Remove it from kubelet-arg in {own}, its config.yaml.d or the unit of {facts.layout.name}."
     if start.following is None or not path.startswith("/"):
         return (
             facts.kubelet.config.path,
-            "Take the flag out of kubelet's unit, its drop-ins or their environment files.",
+            "Remove the flag from kubelet's unit, its drop-ins or their environment files.",
         )
     if path in start.environment_files:
-        return path, "This file is a link or no regular file: take the flag out of the file behind it."
-    return path, "Take the flag out of this unit file, then systemctl daemon-reload."
+        return path, "This file is a link or not a regular file: remove the flag from the file behind it."
+    return path, "Remove the flag from this unit file, then run systemctl daemon-reload."
 
 
 def refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
     if draft.facts.layout.name in RANCHER and isinstance(draft.kubelet_location, Refusal):
         return
-    found = find_overrides(draft.kubelet, draft.desired)
+    overrides = find_overrides(draft.kubelet, draft.desired)
     for field in fields_of(draft.desired):
-        stuck = [each for each in found if each.field is field and each.path is None]
+        stuck = [override for override in overrides if override.field is field and override.path is None]
         if stuck:
             file, remedy = _flag_file(draft.facts, stuck[-1])
             yield Refusal(
                 "flag-overrides-config",
-                f"kubelet is started with {stuck[-1]}, which beats {field.key} in any file",
+                f"kubelet is started with {stuck[-1]}, which overrides {field.key} in any file",
                 f"{remedy} Then restart kubelet.",
                 file=file,
             )
-    yield from _flags_with_other_entries(draft, found)
+    yield from _flags_with_other_entries(draft, overrides)
     unit = draft.facts.systemd.units.get("kubelet.service", {})
-    if found and unit.get("NeedDaemonReload") == "yes":
+    if overrides and unit.get("NeedDaemonReload") == "yes":
         yield Refusal(
             "unit-not-reloaded",
-            f"kubelet's unit changed after systemd read it, so what its next start does with {found[-1]} is not known",
+            "kubelet's unit changed after systemd loaded it, so it is unknown whether its next start uses"
+            f" {overrides[-1]}",
             "Run systemctl daemon-reload, then run again.",
             file=unit.get("FragmentPath"),
         )
 
 
-def _flags_with_other_entries(draft: PlanDraft, found: tuple[Override, ...]) -> Iterator[Refusal]:
+def _flags_with_other_entries(draft: PlanDraft, overrides: tuple[Override, ...]) -> Iterator[Refusal]:
     whole = draft.kubelet_document
     for field, paths in fields_of(draft.desired).items():
-        members = [each for each in found if each.field is field and each.path is not None]
-        flags: tuple[Flag, ...] = tuple(each.flag for each in members)
+        members = [override for override in overrides if override.field is field and override.path is not None]
+        flags: tuple[Flag, ...] = tuple(override.flag for override in members)
         more = changed_entries(field, flags, whole.get(field.key), paths) if flags else ""
         if more:
             yield Refusal(
                 "flag-has-other-entries",
-                f"{members[-1].flag.name} gives entries of {field.key} that the profile does not name and that would"
+                f"{members[-1].flag.name} sets entries of {field.key} that the profile does not have and that would"
                 f" change without the flag: {more}",
-                "Name them in the profile too, or write them to kubelet's file yourself.",
+                "Add them to the profile, or write them to kubelet's file yourself.",
                 file=members[-1].path,
             )

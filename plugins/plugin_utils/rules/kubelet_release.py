@@ -27,31 +27,31 @@ def feature_gates_refused(facts: NodeFacts) -> Iterator[Finding]:
             "feature-gates-refused",
             "kubelet does not start with these featureGates.",
             (*reasons, *quote_claims(facts, FEATURE_GATES.key)),
-            "Take them out of featureGates.",
+            "Remove them from featureGates.",
         )
 
 
 def refuse_newer_fields(draft: PlanDraft) -> Iterator[Refusal]:
-    """An unknown field is no error to kubelet, pkg/kubelet/kubeletconfig/util/codec: it warns and goes on without."""
+    """kubelet warns about an unknown field and ignores it, pkg/kubelet/kubeletconfig/util/codec."""
     version = minor(draft.kubelet.version)
     for field in dict.fromkeys(field for field, _keys, _value in draft.desired):
         if version and version < field.since:
             yield Refusal(
                 "kubelet-too-old-for-field",
-                f"kubelet {draft.kubelet.version} has no {field.key}, which came with {format_version(field.since)};"
-                " it would take no notice of it",
-                f"Take {field.option} out for this node, or upgrade kubelet first.",
+                f"kubelet {draft.kubelet.version} would ignore {field.key}, which was added in"
+                f" {format_version(field.since)}",
+                f"Remove {field.option} for this node, or upgrade kubelet first.",
                 variable=field.option,
             )
 
 
 def _newer_than_oldest(desired: Iterable[Desired]) -> Iterator[tuple[str, str, Version]]:
-    """(option, what, first version) of all in the profile that some supported version does not have."""
+    """(option, name, first version) of each setting in the profile that some supported version does not have."""
     for field, keys, value in desired:
         if field.since > OLDEST:
             yield field.option, field.key, field.since
         if field is ENFORCE_NODE_ALLOCATABLE:
-            yield from ((field.option, each, COMPRESSIBLE_SINCE) for each in value if each in COMPRESSIBLE)
+            yield from ((field.option, level, COMPRESSIBLE_SINCE) for level in value if level in COMPRESSIBLE)
         if field is FEATURE_GATES and keys[1] in GATES:
             yield field.option, keys[1], GATES[keys[1]].since
 
@@ -59,10 +59,10 @@ def _newer_than_oldest(desired: Iterable[Desired]) -> Iterator[tuple[str, str, V
 def refuse_unknown_version(draft: PlanDraft) -> Iterator[Refusal]:
     if minor(draft.kubelet.version) is not None or not draft.kubelet.installed:
         return
-    for option, what, since in dict.fromkeys(_newer_than_oldest(draft.desired)):
+    for option, name, since in dict.fromkeys(_newer_than_oldest(draft.desired)):
         yield Refusal(
             "kubelet-version-unknown",
-            f"{what} came with kubelet {format_version(since)}, and this kubelet does not tell its version",
-            f"Take {option} out for this node, or see why kubelet --version does not answer.",
+            f"{name} was added in kubelet {format_version(since)}, and this kubelet does not report its version",
+            f"Remove {option} for this node, or find out why kubelet --version does not answer.",
             variable=option,
         )

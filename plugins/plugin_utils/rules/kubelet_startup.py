@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet would start with next, and what it would not start with."""
+"""Values that differ between the running kubelet and its files, and values with which it would not start."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from . import (
 from .evidence import is_true, quote_value, value
 from .rule_types import Effect, Finding, FindingRule, Severity
 
-# What kubelet fills in or writes anew is no disagreement.
+# Values that kubelet fills in or rewrites do not count as differences.
 _FILLED_IN = (
     FAIL_CGROUP_V1,
     RUNTIME_ENDPOINT,
@@ -59,16 +59,16 @@ _COMPLETED = (EVICTION_HARD, FEATURE_GATES)
 
 
 def _plain(value: Any) -> Any:
-    """Comparable: texts and numbers alike, empty is nothing."""
+    """A comparable form: numbers as texts, empty values as None."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()} or None
+        return {str(key): _plain(item) for key, item in value.items()} or None
     if isinstance(value, list):
-        return [_plain(each) for each in value] or None
+        return [_plain(item) for item in value] or None
     return None if value in (None, "") else render_value(value)
 
 
 def _expected(facts: NodeFacts, field: KubeletField) -> Any:
-    """What /configz should say of a field by the files; from 1.35 on it has the driver in force."""
+    """The value that /configz should have for a field by the files; from 1.35 on it has the effective driver."""
     kubelet = facts.kubelet
     if field is CGROUP_DRIVER and facts.driver.in_configz:
         return _plain(facts.driver.in_configz)
@@ -83,17 +83,17 @@ def _disagreements(facts: NodeFacts, configz: Mapping[str, Any]) -> Iterator[str
         # server.go moves the count of the named CPUs into systemReserved
         skipped |= {SYSTEM_RESERVED, KUBE_RESERVED}
     for field in OBSERVED:
-        expected, found = _expected(facts, field), _plain(configz.get(field.key))
+        expected, actual = _expected(facts, field), _plain(configz.get(field.key))
         if field in skipped or field.key not in configz or (expected is None and field in _FILLED_IN):
             continue
-        if field in _COMPLETED and isinstance(expected, dict) and isinstance(found, dict):
-            found = {key: each for key, each in found.items() if key in expected}
-        if expected != found:
-            yield f"{field.key}: {_word(found)} by /configz, {_word(expected)} by its files and flags"
+        if field in _COMPLETED and isinstance(expected, dict) and isinstance(actual, dict):
+            actual = {key: item for key, item in actual.items() if key in expected}
+        if expected != actual:
+            yield f"{field.key}: {_word(actual)} in /configz, {_word(expected)} in its files and flags"
 
 
 def _word(value: Any) -> str:
-    return "nothing" if value is None else render_value(value)
+    return "not set" if value is None else render_value(value)
 
 
 def configz_differs(facts: NodeFacts) -> Iterator[Finding]:
@@ -104,14 +104,14 @@ def configz_differs(facts: NodeFacts) -> Iterator[Finding]:
             "kubelet-configz-differs",
             Severity.WARNING,
             Effect.LATENT,
-            "kubelet runs with other values than its files and flags give; the next restart takes those.",
+            "kubelet runs with other values than its files and flags set; the next restart applies those.",
             differing,
             "Decide which is right before kubelet or the node restarts.",
         )
 
 
 def config_changed_after_start(facts: NodeFacts) -> Iterator[Finding]:
-    newer = [each.path for each in (facts.kubelet.config, *facts.kubelet.dropins) if each.changed_after_start]
+    newer = [config.path for config in (facts.kubelet.config, *facts.kubelet.dropins) if config.changed_after_start]
     if facts.kubelet.running and newer:
         yield Finding(
             "kubelet-config-changed-after-start",
@@ -119,21 +119,22 @@ def config_changed_after_start(facts: NodeFacts) -> Iterator[Finding]:
             Effect.LATENT,
             "kubelet's file changed after kubelet started.",
             tuple(newer),
-            "What it runs with may differ from the file; the next restart takes the file.",
+            "kubelet may still run with the old values; the next restart applies the file.",
         )
 
 
 def swap_on(facts: NodeFacts) -> Iterator[Finding]:
-    """kubernetes pkg/kubelet/cm/container_manager_linux.go: the check is made at kubelet's start only."""
+    """kubernetes pkg/kubelet/cm/container_manager_linux.go: kubelet checks this only when it starts."""
     fails = value(facts, "failSwapOn")
     if facts.kernel_facts.swaps and facts.kubelet.installed and (fails is None or is_true(fails)):
         yield Finding(
             "swap-on",
             Severity.ERROR,
             Effect.LATENT,
-            "Swap is on, and kubelet is not configured to bear it: it will not start again.",
+            "Swap is on, and kubelet is not configured to allow it: it will not start again.",
             (*facts.kernel_facts.swaps, quote_value(facts, "failSwapOn")),
-            "Turn swap off for good (swapoff -a, and out of /etc/fstab or zram's unit), or set failSwapOn: false.",
+            "Turn swap off permanently (swapoff -a, and remove it from /etc/fstab or disable zram's unit), or set"
+            " failSwapOn: false.",
         )
 
 
@@ -158,7 +159,7 @@ STARTUP_RULES: tuple[FindingRule, ...] = (
     cgroup_version.single_process_oom_kill,
     cgroup_version.cgroup_v1_refused,
 )
-"""Rules of findings that are asked of the node as the profile would leave it."""
+"""Finding rules that are applied to the node as it would be after the change."""
 
 
 def _quoted_options(finding: Finding) -> tuple[str, ...]:
@@ -181,7 +182,7 @@ def _refusal(finding: Finding, facts: NodeFacts) -> Refusal:
 
 
 def refuse_startup(draft: PlanDraft) -> Iterator[Refusal]:
-    """Whoever is to blame, kubelet is restarted only where it can start; of the rest only what the profile asks for."""
+    """Refuse a change after which kubelet could not start, whatever the cause; warnings count only for the profile."""
     if not draft.desired:
         return
     after = draft.node_after

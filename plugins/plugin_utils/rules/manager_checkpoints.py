@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checkpoints of kubelet's CPU and memory managers, over which it refuses to start."""
+"""Checkpoints of kubelet's CPU and memory managers, with which it may refuse to start."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def checkpoint_differs(facts: NodeFacts) -> Iterator[Finding]:
     elif checkpoint.exists and kubelet.cpu_manager_policy and checkpoint.policy != kubelet.cpu_manager_policy:
         yield _refused(
             "checkpoint-policy-differs",
-            "The CPU manager's checkpoint was made under another policy; kubelet will not start with it.",
+            "The CPU manager's checkpoint was written under another policy; kubelet will not start with it.",
             (f"{checkpoint.path}: {checkpoint.policy}", *quote_claims(facts, "cpuManagerPolicy")),
-            MOVE_AWAY.replace("start kubelet.", "start kubelet; or have the policy provisioned."),
+            MOVE_AWAY.replace("start kubelet.", "start kubelet; or set the policy with provision."),
         )
 
 
@@ -38,13 +38,13 @@ def checkpoint_corrupt(facts: NodeFacts) -> Iterator[Finding]:
     if facts.kubelet.checkpoint.checksum == "invalid":
         yield _refused(
             "checkpoint-corrupt",
-            "The CPU manager's checkpoint was changed by hand or cut off; its checksum is wrong.",
+            "The CPU manager's checkpoint was edited or truncated; its checksum is wrong.",
             (facts.kubelet.checkpoint.path,),
         )
 
 
 def checkpoint_cpus_differ(facts: NodeFacts) -> Iterator[Finding]:
-    """policy_static.go validateState; an empty shared set without containers is made anew."""
+    """policy_static.go validateState; kubelet fills an empty shared set if there are no containers."""
     checkpoint = facts.kubelet.checkpoint
     if checkpoint.policy != "static" or not checkpoint.cpus or not facts.online_cpus:
         return
@@ -52,14 +52,14 @@ def checkpoint_cpus_differ(facts: NodeFacts) -> Iterator[Finding]:
     if known != facts.online_cpus:
         yield _refused(
             "checkpoint-cpus-differ",
-            "Other CPUs are online than the CPU manager's checkpoint knows; kubelet will not start with it.",
+            "The online CPUs differ from those of the CPU manager's checkpoint; kubelet will not start with it.",
             (f"checkpoint: {format_cpu_list(known)}", f"online: {format_cpu_list(facts.online_cpus)}"),
             "Bring the CPUs back online, or drain the node and move the checkpoint away while kubelet is stopped.",
         )
 
 
 def _known(facts: NodeFacts, checkpoint: Checkpoint) -> frozenset[int]:
-    """The CPUs a checkpoint accounts for. Under strict-cpu-reservation the reserved ones stand in no set of it."""
+    """The CPUs that a checkpoint accounts for; with strict-cpu-reservation its sets do not have the reserved ones."""
     cpus = checkpoint.cpus or frozenset()
     if not has_strict_cpu_reservation(facts.kubelet.settings):
         return cpus
@@ -70,7 +70,7 @@ def _known(facts: NodeFacts, checkpoint: Checkpoint) -> frozenset[int]:
     if reservation.ids is not None:
         return cpus | reservation.ids
     absent = facts.online_cpus - cpus
-    # Which cores kubelet takes is the topology's matter; their number is what we can hold against it.
+    # Which cores kubelet reserves depends on the topology; only their number can be compared.
     return facts.online_cpus if cpus <= facts.online_cpus and len(absent) == reservation.count else cpus
 
 
@@ -86,10 +86,10 @@ def checkpoint_reserved_differs(facts: NodeFacts) -> Iterator[Finding]:
         return
     wrong = ids & checkpoint.shared if has_strict_cpu_reservation(settings) else ids - checkpoint.shared
     if wrong:
-        said = "still shares" if has_strict_cpu_reservation(settings) else "does not share"
+        state = "still shares" if has_strict_cpu_reservation(settings) else "does not share"
         yield _refused(
             "checkpoint-reserved-differ",
-            f"The CPU manager's checkpoint {said} reserved CPU {format_cpu_list(wrong)}; kubelet will not start.",
+            f"The CPU manager's checkpoint {state} reserved CPU {format_cpu_list(wrong)}; kubelet will not start.",
             (
                 f"{checkpoint.path}: shared {format_cpu_list(checkpoint.shared)}",
                 *quote_claims(facts, "reservedSystemCPUs", "cpuManagerPolicyOptions"),
@@ -109,6 +109,6 @@ def memory_checkpoint_differs(facts: NodeFacts) -> Iterator[Finding]:
     elif policy and checkpoint.policy != policy.value:
         yield _refused(
             "memory-checkpoint-policy-differs",
-            "The memory manager's checkpoint was made under another policy; kubelet will not start with it.",
+            "The memory manager's checkpoint was written under another policy; kubelet will not start with it.",
             (f"{checkpoint.path}: {checkpoint.policy}", f"memoryManagerPolicy = {policy.value} ({policy.source})"),
         )

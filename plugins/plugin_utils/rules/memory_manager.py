@@ -45,15 +45,15 @@ def _is_static(facts: NodeFacts) -> bool:
 
 def _wrong(facts: NodeFacts, amounts: tuple[NumaAmount, ...]) -> Iterator[str]:
     """validation_reserved_memory.go; the NUMA nodes: memorymanager/memory_manager.go getTotalMemoryTypeReserved."""
-    pairs = [(each.node, each.resource) for each in amounts]
-    for each in amounts:
-        if not _RESOURCE.fullmatch(each.resource):
-            yield f"{each.resource} is neither memory nor hugepages-SIZE"
-        if not each.amount:
-            yield f"NUMA node {each.node} has no amount of {each.resource}"
-        if _is_static(facts) and facts.cpus.numa and each.node not in facts.cpus.numa:
-            yield f"there is no NUMA node {each.node}; there are {', '.join(sorted(facts.cpus.numa))}"
-    for node, resource in sorted({each for each in pairs if pairs.count(each) > 1}):
+    pairs = [(entry.node, entry.resource) for entry in amounts]
+    for entry in amounts:
+        if not _RESOURCE.fullmatch(entry.resource):
+            yield f"{entry.resource} is neither memory nor hugepages-SIZE"
+        if not entry.amount:
+            yield f"NUMA node {entry.node} has no amount of {entry.resource}"
+        if _is_static(facts) and facts.cpus.numa and entry.node not in facts.cpus.numa:
+            yield f"NUMA node {entry.node} does not exist; the node has {', '.join(sorted(facts.cpus.numa))}"
+    for node, resource in sorted({pair for pair in pairs if pairs.count(pair) > 1}):
         yield f"NUMA node {node} has {resource} twice"
 
 
@@ -65,7 +65,7 @@ def reserved_memory_refused(facts: NodeFacts) -> Iterator[Finding]:
     except UnreadableReservation as error:
         yield start_failure(
             "reserved-memory-unreadable",
-            "kubelet cannot read reservedMemory; it does not start with it.",
+            "kubelet cannot parse reservedMemory and does not start with it.",
             (str(error), *quote_claims(facts, RESERVED_MEMORY.key)),
             "Write amounts of memory such as 1Gi.",
         )
@@ -80,7 +80,7 @@ def reserved_memory_refused(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def memory_equation(facts: NodeFacts) -> Iterator[Finding]:
-    """memorymanager: the sum over NUMA nodes has to be what Node Allocatable keeps back (kubernetes#102073)."""
+    """memorymanager: the sum over NUMA nodes must equal what Node Allocatable reserves (kubernetes#102073)."""
     if not _is_static(facts):
         return
     settings = facts.kubelet.settings
@@ -89,40 +89,42 @@ def memory_equation(facts: NodeFacts) -> Iterator[Finding]:
     except UnreadableReservation:
         return
     try:
-        wanted = reserved_memory_total(settings)
+        total = reserved_memory_total(settings)
     except UnreadableReservation as error:
         yield start_failure(
             "reserved-memory-unreadable",
-            "kubelet cannot read a reservation of memory; it does not start with it.",
+            "kubelet cannot parse a reservation of memory and does not start with it.",
             (str(error),),
             "Write amounts of memory such as 1Gi.",
         )
         return
-    found = sum((each.amount for each in amounts if each.resource == "memory"), Fraction(0))
-    if wanted is not None and (found != wanted or not found):
+    reserved = sum((entry.amount for entry in amounts if entry.resource == "memory"), Fraction(0))
+    if total is not None and (reserved != total or not reserved):
         yield start_failure(
             "reserved-memory-unequal",
-            "The Static memory manager needs reservedMemory equal to what is kept back; kubelet does not start.",
+            "kubelet does not start: for the Static memory manager reservedMemory must equal the sum of systemReserved,"
+            " kubeReserved and evictionHard.",
             (
-                f"reservedMemory: {int(found)} bytes",
-                f"systemReserved + kubeReserved + evictionHard: {int(wanted)} bytes",
+                f"reservedMemory: {int(reserved)} bytes",
+                f"systemReserved + kubeReserved + evictionHard: {int(total)} bytes",
                 *quote_claims(facts, RESERVED_MEMORY.key, MEMORY_MANAGER_POLICY.key),
                 *quote_claims(facts, "systemReserved", "kubeReserved", "evictionHard"),
             ),
-            "Spread exactly that sum over the NUMA nodes in reservedMemory; 100Mi of it is evictionHard's default.",
+            "Spread exactly that sum over the NUMA nodes in reservedMemory; evictionHard is 100Mi by default.",
         )
-    huge = sorted({each.resource for each in amounts if each.resource.startswith("hugepages-")})
+    huge = sorted({entry.resource for entry in amounts if entry.resource.startswith("hugepages-")})
     if huge:
         yield start_failure(
             "reserved-hugepages",
-            "kubelet keeps no huge pages back, so that reservedMemory may have none under Static; it does not start.",
+            "kubelet does not start: for the Static memory manager reservedMemory must not have huge pages, because"
+            " kubelet reserves none.",
             (f"reservedMemory has {', '.join(huge)}", *quote_claims(facts, RESERVED_MEMORY.key)),
-            "Take the huge pages out of reservedMemory.",
+            "Remove the huge pages from reservedMemory.",
         )
 
 
 def memory_manager_off(facts: NodeFacts) -> Iterator[Finding]:
-    """1.21 takes no notice of the policy without the gate, which was alpha."""
+    """1.21 ignores the policy without the gate, which was alpha."""
     version = minor(facts.kubelet.version)
     gates = table(facts, FEATURE_GATES.key)
     if not _is_static(facts) or version is None:
@@ -132,9 +134,9 @@ def memory_manager_off(facts: NodeFacts) -> Iterator[Finding]:
             "memory-manager-off",
             Severity.WARNING,
             Effect.NONE,
-            "memoryManagerPolicy Static is of no use while the gate MemoryManager is off.",
+            "memoryManagerPolicy Static has no effect while the gate MemoryManager is off.",
             (*quote_claims(facts, MEMORY_MANAGER_POLICY.key), *quote_claims(facts, FEATURE_GATES.key)),
-            "Switch the gate on; it is by default from 1.22 on.",
+            "Enable the gate; from 1.22 on it is on by default.",
         )
 
 
@@ -147,6 +149,6 @@ def refuse_reserved_memory(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "reserved-memory-not-computable",
             f"{RESERVED_MEMORY.key} cannot be computed: {error}",
-            "Write the list yourself, numaNode and limits an entry.",
+            "Write the list yourself; each entry has numaNode and limits.",
             variable="reserved_memory",
         )

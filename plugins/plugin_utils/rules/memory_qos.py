@@ -20,21 +20,21 @@ GATE = "MemoryQoS"
 
 
 ON_BY_DEFAULT = (1, 37)
-"""Throttles from then on only with memoryThrottlingFactor, whose default was 0.9 before."""
+"""From this release on kubelet sets memory.high only with memoryThrottlingFactor, whose default was 0.9 before."""
 
 
 RESERVES_BY_POLICY = (1, 36)
-"""From then on memory.min and memory.low are written only with memoryReservationPolicy: TieredReservation."""
+"""From this release on kubelet sets memory.min and memory.low only with memoryReservationPolicy: TieredReservation."""
 
 
-FORMER_DEFAULT = 0.9
+PREVIOUS_DEFAULT = 0.9
 
 
 TIERED = "TieredReservation"
 
 
-SOUND_KERNEL = (5, 9)
-"""Before it memory.high may throttle without an end, KEP-2570."""
+SAFE_KERNEL = (5, 9)
+"""Older kernels may throttle a pod at memory.high without end, KEP-2570."""
 
 
 MEMORY_AGENTS = ("koordlet", "volcano-agent")
@@ -42,7 +42,7 @@ MEMORY_AGENTS = ("koordlet", "volcano-agent")
 
 
 def chosen_gate(facts: NodeFacts) -> bool | None:
-    """What files and flags say of the gate; None where they leave it to its default."""
+    """The gate in files and flags; None if they do not set it."""
     setting = facts.kubelet.settings.get(FEATURE_GATES.key)
     gates = setting.value if setting and isinstance(setting.value, dict) else {}
     return is_true(gates[GATE]) if GATE in gates else None
@@ -61,7 +61,7 @@ def reserves(facts: NodeFacts, version: tuple[int, int]) -> bool:
 
 
 def switched_off(facts: NodeFacts, version: tuple[int, int] | None) -> str:
-    """What to write for a kubelet of this version without MemoryQoS: with the policy alone it would not start."""
+    """The settings that disable MemoryQoS in this version: with the policy and without the gate it would not start."""
     gate = f"the gate {GATE}: false"
     if version is None or version < RESERVES_BY_POLICY or not reserves(facts, version):
         return gate
@@ -89,14 +89,14 @@ def _quote_settings(facts: NodeFacts) -> tuple[str, ...]:
 
 def memory_qos_stalls_pods(facts: NodeFacts) -> Iterator[Finding]:
     kernel = minor(facts.kernel)
-    if "memory.high" in _written(facts) and kernel is not None and kernel < SOUND_KERNEL:
+    if "memory.high" in _written(facts) and kernel is not None and kernel < SAFE_KERNEL:
         yield Finding(
             "memory-qos-stalls-pods",
             Severity.WARNING,
             Effect.NONE,
             "kubelet sets memory.high, and this kernel may stall a pod that reaches it.",
-            (f"kernel {facts.kernel}, wanted is 5.9", *_quote_settings(facts)),
-            f"Write {switched_off(facts, minor(facts.kubelet.version))}, or boot Linux 5.9 or newer.",
+            (f"kernel {facts.kernel}, required is 5.9", *_quote_settings(facts)),
+            f"Set {switched_off(facts, minor(facts.kubelet.version))}, or boot Linux 5.9 or newer.",
         )
 
 
@@ -108,9 +108,9 @@ def memory_qos_agent_conflict(facts: NodeFacts) -> Iterator[Finding]:
             "memory-qos-agent-conflict",
             Severity.WARNING,
             Effect.NONE,
-            f"kubelet sets {' and '.join(written)} of pods, and so may an agent that runs here.",
+            f"kubelet sets {' and '.join(written)} of pods, and an agent on this node may set the same.",
             (*agents, *_quote_settings(facts)),
-            "Switch one of them off: memory QoS in the agent's own configuration, or kubelet's, with"
+            "Disable one of them: memory QoS in the agent's configuration, or kubelet's with"
             f" {switched_off(facts, minor(facts.kubelet.version))}.",
         )
 
@@ -123,12 +123,12 @@ def memory_qos_needs_v2(facts: NodeFacts) -> Iterator[Finding]:
             Effect.NONE,
             f"The gate {GATE} is on, and has no effect on cgroup v1.",
             (facts.cgroup.reason, *quote_claims(facts, FEATURE_GATES.key)),
-            "Boot the node with cgroup v2 if the gate is meant.",
+            "Boot the node with cgroup v2 if you need the gate.",
         )
 
 
 def memory_reservation_refused(facts: NodeFacts) -> Iterator[Finding]:
-    """kubernetes pkg/kubelet/apis/config/validation/validation.go; before 1.36 nobody reads the field."""
+    """kubernetes pkg/kubelet/apis/config/validation/validation.go; kubelet before 1.36 ignores the field."""
     version = minor(facts.kubelet.version)
     if version is None or version < RESERVES_BY_POLICY or not reserves(facts, version) or _on(facts, version):
         return
@@ -137,42 +137,42 @@ def memory_reservation_refused(facts: NodeFacts) -> Iterator[Finding]:
         "memory-reservation-refused",
         f"memoryReservationPolicy {TIERED} needs the gate {GATE}; kubelet does not start without it.",
         (*quote_claims(facts, MEMORY_RESERVATION_POLICY.key), *gate),
-        f"Write the gate {GATE}: true, or memoryReservationPolicy: None.",
+        f"Set the gate {GATE}: true, or memoryReservationPolicy: None.",
     )
 
 
 def memory_throttling_refused(facts: NodeFacts) -> Iterator[Finding]:
-    """kubernetes pkg/kubelet/apis/config/validation/validation.go: 0.9 alone, the default before, goes without."""
+    """kubernetes pkg/kubelet/apis/config/validation/validation.go: 0.9, the previous default, needs no gate."""
     version = minor(facts.kubelet.version)
     factor = facts.kubelet.settings.get(MEMORY_THROTTLING_FACTOR.key)
     if version is None or version < ON_BY_DEFAULT or factor is None or _on(facts, version):
         return
-    if factor.value != FORMER_DEFAULT:
+    if factor.value != PREVIOUS_DEFAULT:
         yield start_failure(
             "memory-throttling-refused",
             f"memoryThrottlingFactor needs the gate {GATE}; kubelet does not start without it.",
             quote_claims(facts, MEMORY_THROTTLING_FACTOR.key, FEATURE_GATES.key),
-            f"Write the gate {GATE}: true, or delete memoryThrottlingFactor.",
+            f"Set the gate {GATE}: true, or delete memoryThrottlingFactor.",
         )
 
 
 def refuse_memory_qos(draft: PlanDraft) -> Iterator[Refusal]:
-    """pkg/kubelet/cm/qos_container_manager_linux.go: the gate does nothing on v1."""
+    """pkg/kubelet/cm/qos_container_manager_linux.go: the gate has no effect on v1."""
     if not draft.profile.feature_gates.get(MEMORY_QOS):
         return
     if draft.facts.cgroup.mode in (CgroupMode.V1, CgroupMode.HYBRID):
         yield Refusal(
             "memory-qos-on-v1",
-            f"the gate {MEMORY_QOS} does nothing on cgroup v1, in any version of kubelet: {draft.facts.cgroup.reason}",
-            "Boot the node with cgroup v2, or take the gate out for it.",
+            f"the gate {MEMORY_QOS} has no effect on cgroup v1, in any version of kubelet: {draft.facts.cgroup.reason}",
+            "Boot the node with cgroup v2, or remove the gate for this node.",
             variable="feature_gates",
         )
     kernel = minor(draft.facts.kernel)
-    if kernel and kernel < SOUND_KERNEL:
+    if kernel and kernel < SAFE_KERNEL:
         yield Refusal(
             "memory-qos-on-old-kernel",
-            f"kernel {draft.facts.kernel} may stall a pod for good in memory.high, which the gate {MEMORY_QOS} sets;"
-            f" {format_version(SOUND_KERNEL)} does not (KEP-2570)",
-            "Upgrade the kernel, or take the gate out for this node.",
+            f"kernel {draft.facts.kernel} may stall a pod forever at memory.high, which the gate {MEMORY_QOS} sets;"
+            f" {format_version(SAFE_KERNEL)} does not (KEP-2570)",
+            "Upgrade the kernel, or remove the gate for this node.",
             variable="feature_gates",
         )

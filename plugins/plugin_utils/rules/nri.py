@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""NRI, through which QoS agents see containers: its socket, and whether the runtime can have it."""
+"""NRI, through which QoS agents observe containers: its socket, and whether the runtime supports it."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def nri_socket_stale(facts: NodeFacts) -> Iterator[Finding]:
             "nri-socket-stale",
             Severity.WARNING,
             Effect.NONE,
-            f"The NRI socket is older than the {facts.runtime.name} that runs; somebody else listens there.",
+            f"The NRI socket is older than the running {facts.runtime.name}, which did not create it.",
             (facts.runtime.nri.socket_path,),
-            f"Find out who does (ss -xlp), and restart {facts.runtime.name} on the drained node.",
+            f"Find out which process listens on it (ss -xlp), and restart {facts.runtime.name} on the drained node.",
         )
 
 
 def restart_changes_nri(facts: NodeFacts) -> Iterator[Finding]:
     nri = facts.runtime.nri
     layers = facts.runtime.layers
-    known = facts.runtime.running and nri.supported and not any(each.problem for each in layers)
-    # A socket that is lacking although its runtime read these very files is not put right by a restart.
-    restarts = nri.running or any(each.changed_after_start for each in layers)
+    known = facts.runtime.running and nri.supported and not any(config.problem for config in layers)
+    # If the runtime already read these files and has no socket, a restart does not create one.
+    restarts = nri.running or any(config.changed_after_start for config in layers)
     if known and restarts and nri.configured is not nri.running:
         yield Finding(
             "runtime-restart-changes-nri",
             Severity.WARNING,
-            # Plugins that run today lose their runtime; switching it on takes nothing from anybody.
+            # Switching NRI off disconnects running plugins; switching it on disconnects none.
             Effect.LATENT if nri.running else Effect.NONE,
             f"NRI is {STATE[nri.running]} now and will be {STATE[nri.configured]} once {facts.runtime.name} restarts.",
-            (f"socket {nri.socket_path}", *(each.path for each in layers if each.kind != "missing")),
+            (f"socket {nri.socket_path}", *(config.path for config in layers if config.kind != "missing")),
             "Decide which is right; plugins must connect again after the restart.",
         )
 
@@ -59,7 +59,7 @@ def refuse_containerd_nri(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def refuse_relative_nri_socket(draft: PlanDraft) -> Iterator[Refusal]:
-    """Where the socket is depends on how containerd is started; the health gate and plugins need to know it."""
+    """The socket's directory depends on how containerd is started, but the health gate and plugins must know it."""
     if not draft.profile.nri.enabled or "socket_path" in draft.profile.nri.settings:
         return
     for defect in draft.runtime.defects:
@@ -86,8 +86,8 @@ def refuse_crio_nri(draft: PlanDraft) -> Iterator[Refusal]:
     if draft.profile.nri.enabled and closed and not skip:
         yield Refusal(
             "crio-nri-connections-disabled",
-            "has nri_disable_connections = true: CRI-O opens no socket, and no plugin can connect",
-            "Take it out, or leave nri.enabled (colocation_nri_enabled) unset.",
+            "sets nri_disable_connections = true: CRI-O opens no NRI socket, and no plugin can connect",
+            "Remove it, or leave nri.enabled (colocation_nri_enabled) unset.",
             file=closed,
             variable="nri.enabled",
         )

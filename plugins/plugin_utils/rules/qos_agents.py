@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Agents and daemons that write to the same cgroups: two at once, rubik, systemd-oomd, and what they expect."""
+"""Agents and daemons that write to the same cgroups: several agents, rubik, systemd-oomd, and the paths they expect."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def two_qos_agents(facts: NodeFacts) -> Iterator[Finding]:
             "two-qos-agents",
             Severity.ERROR,
             Effect.MISALIGNED,
-            f"{len(agents)} agents set CPU and memory of pods on this node, and undo each other.",
+            f"{len(agents)} agents set CPU and memory of pods on this node and overwrite each other's values.",
             agents,
-            "Keep one of them: take the node out of the other's node selector.",
+            "Keep one of them: exclude the node from the node selector of the others.",
         )
 
 
@@ -68,14 +68,14 @@ def rubik_needs_v1(facts: NodeFacts) -> Iterator[Finding]:
             "rubik-needs-v1",
             Severity.ERROR,
             Effect.MISALIGNED,
-            "rubik runs on a cgroup v2 node; it knows only the files of v1.",
+            "rubik runs on a cgroup v2 node; it supports only the files of v1.",
             (*agent, facts.cgroup.reason),
-            "Take rubik off this node and use Volcano's agent, or boot the node with v1 (systemd 255 or older).",
+            "Remove rubik from this node and use Volcano's agent, or boot the node with v1 (systemd 255 or older).",
         )
 
 
 def _missing_features(facts: NodeFacts) -> Iterator[tuple[str, str]]:
-    """Each feature that this kernel does not serve, and what it lacks.
+    """Each feature that this kernel does not support, and what is missing.
 
     rubik docs/modules.md (preemption, dynCache), docs/design/psi.md, pkg/services/iocost (ioCostSupport).
     """
@@ -97,13 +97,13 @@ def rubik_features_missing(facts: NodeFacts) -> Iterator[Finding]:
     config = facts.writers.rubik
     lacking = [(name, what) for name, what in _missing_features(facts) if config is None or name in config.features]
     if lacking:
-        # Preemption is what rubik is there for; whether others are on, only a configuration on the node tells.
+        # Preemption is rubik's purpose; only a configuration on the node shows whether other features are enabled.
         certain = config is not None or any(name == "preemption" for name, _what in lacking)
         yield Finding(
             "rubik-kernel-features-missing",
             Severity.WARNING if certain else Severity.INFO,
             Effect.NONE,
-            "rubik runs here, and some of its features, if they are on, do nothing on this kernel.",
+            "rubik runs on this node, and some of its features, if enabled, have no effect on this kernel.",
             tuple(f"{name}: {what}" for name, what in lacking),
             "Boot openEuler's kernel (22.03 SP2 or newer) with these parameters, or leave the features out of"
             " enabledFeatures.",
@@ -111,7 +111,7 @@ def rubik_features_missing(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def rubik_driver_differs(facts: NodeFacts) -> Iterator[Finding]:
-    """rubik docs/config.md: its driver is cgroupfs unless its file says systemd; it looks at nothing else."""
+    """rubik docs/config.md: its driver is cgroupfs unless its file sets systemd; it detects nothing."""
     config, driver = facts.writers.rubik, facts.driver.kubelet
     if config and driver and config.cgroup_driver != driver.value:
         yield Finding(
@@ -120,7 +120,7 @@ def rubik_driver_differs(facts: NodeFacts) -> Iterator[Finding]:
             Effect.MISALIGNED,
             f"rubik looks for pods of the {config.cgroup_driver} driver, and kubelet uses {driver.value}.",
             (*quote_writers(facts, "rubik"), f"/var/lib/rubik/config.json: cgroupDriver {config.cgroup_driver}"),
-            f'Write "cgroupDriver": "{driver.value}" into the part agent of that file, and restart rubik.',
+            f'Set "cgroupDriver": "{driver.value}" in the section agent of that file, and restart rubik.',
         )
 
 
@@ -128,8 +128,8 @@ KUBELET_DIRECTORY = "/var/lib/kubelet"
 
 
 def _deep_trees(facts: NodeFacts) -> tuple[str, ...]:
-    """Trees of pods that are not right below a hierarchy's top, as kind has them."""
-    tops = {each.mountpoint for each in facts.cgroup.hierarchies}
+    """Pod trees that are not directly below the root of a hierarchy, as in kind."""
+    tops = {hierarchy.mountpoint for hierarchy in facts.cgroup.hierarchies}
     return tuple(tree for tree in facts.cgroup.trees if tree.rpartition("/")[0] not in tops)
 
 
@@ -143,21 +143,21 @@ def cgroup_root_not_default(facts: NodeFacts) -> Iterator[Finding]:
             "cgroup-root-not-default",
             Severity.INFO,
             Effect.NONE,
-            "kubelet keeps its pods below a cgroup root of its own; agents look at the top unless they are told.",
+            "kubelet's pods are below a separate cgroup root; agents use the hierarchy's root unless configured.",
             (*(quote_claims(facts, CGROUP_ROOT.key) if named else ()), *deep),
-            "Give agents the same root: --kube-cgroup-root for Volcano's.",
+            "Configure the same root for agents: --kube-cgroup-root for Volcano's.",
         )
 
 
 def root_dir_not_default(facts: NodeFacts) -> Iterator[Finding]:
     """volcano pkg/agent/utils/utils.go: GetCPUManagerPolicy reads the checkpoint in KUBELET_ROOT_DIR."""
-    folder = facts.kubelet.checkpoint.path.rpartition("/")[0]
-    if facts.kubelet.installed and folder != KUBELET_DIRECTORY:
+    directory = facts.kubelet.checkpoint.path.rpartition("/")[0]
+    if facts.kubelet.installed and directory != KUBELET_DIRECTORY:
         yield Finding(
             "kubelet-root-dir-not-default",
             Severity.INFO,
             Effect.NONE,
-            f"kubelet's folder is not {KUBELET_DIRECTORY}, where agents look for its checkpoints.",
-            (f"--root-dir {folder}",),
-            f"Mount {folder} into the agent; Volcano's takes it from KUBELET_ROOT_DIR.",
+            f"kubelet's directory is not {KUBELET_DIRECTORY}, where agents look for its checkpoints.",
+            (f"--root-dir {directory}",),
+            f"Mount {directory} into the agent; Volcano's reads the path from KUBELET_ROOT_DIR.",
         )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reserved CPUs and memory, the cgroups that kubelet enforces them on, and cgroupRoot.
 
-kubelet never makes these cgroups, and does not start without them.
+kubelet never creates these cgroups, and does not start without them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def reservation_unreadable(facts: NodeFacts) -> Iterator[Finding]:
     except UnreadableReservation as error:
         yield start_failure(
             "reservation-unreadable",
-            "kubelet cannot read a reservation; it does not start with it.",
+            "kubelet cannot parse a reservation and does not start with it.",
             (str(error), *quote_claims(facts, *RESERVATIONS)),
             'Write amounts as texts such as "500m", "2" or 1Gi, and CPUs as a list such as 0-1.',
         )
@@ -56,11 +56,11 @@ def reservation_unreadable(facts: NodeFacts) -> Iterator[Finding]:
 
 def cpu_reservation_impossible(facts: NodeFacts) -> Iterator[Finding]:
     try:
-        found = cpu_reservation(facts.kubelet.settings)
+        reservation = cpu_reservation(facts.kubelet.settings)
     except UnreadableReservation:
         return
     online, static = facts.online_cpus, facts.kubelet.cpu_manager_policy == "static"
-    missing = (found.ids or frozenset()) - online
+    missing = (reservation.ids or frozenset()) - online
     if online and missing:
         yield start_failure(
             "reserved-cpus-offline",
@@ -68,54 +68,54 @@ def cpu_reservation_impossible(facts: NodeFacts) -> Iterator[Finding]:
             (f"online: {format_cpu_list(online)}", *quote_claims(facts, "reservedSystemCPUs")),
             "Reserve online CPUs, or bring these online.",
         )
-    elif static and not found.count:
+    elif static and not reservation.count:
         yield start_failure(
             "static-without-reservation",
             "The static CPU manager has no CPU reserved for the system; kubelet does not start with it.",
             (*quote_claims(facts, "cpuManagerPolicy"), *quote_claims(facts, *RESERVATIONS)),
-            "Reserve CPU in systemReserved or kubeReserved, or name reservedSystemCPUs.",
+            "Reserve CPU in systemReserved or kubeReserved, or set reservedSystemCPUs.",
         )
-    elif online and found.count >= len(online):
+    elif online and reservation.count >= len(online):
         yield Finding(
             "reservation-too-large",
             Severity.ERROR,
-            Effect.LATENT if static and found.count > len(online) else Effect.MISALIGNED,
-            f"{found.count} CPU(s) are reserved of {len(online)} online, which leaves none for pods.",
+            Effect.LATENT if static and reservation.count > len(online) else Effect.MISALIGNED,
+            f"{reservation.count} CPU(s) are reserved and {len(online)} are online, which leaves none for pods.",
             quote_claims(facts, *RESERVATIONS),
-            "Reserve fewer.",
+            "Reserve fewer CPUs.",
         )
 
 
 def reserved_cpus_with_cgroups(facts: NodeFacts) -> Iterator[Finding]:
-    cgroups = [each for each in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP) if value(facts, each.key)]
+    cgroups = [field for field in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP) if value(facts, field.key)]
     if cgroups and value(facts, RESERVED_SYSTEM_CPUS.key):
         yield start_failure(
             "reserved-cpus-with-cgroups",
-            f"kubelet takes reservedSystemCPUs and {' or '.join(each.key for each in cgroups)} not together.",
-            quote_claims(facts, "reservedSystemCPUs", *(each.key for each in cgroups)),
-            "Keep one of them; systemReserved and kubeReserved go with the cgroups.",
+            f"kubelet does not accept reservedSystemCPUs together with {' or '.join(field.key for field in cgroups)}.",
+            quote_claims(facts, "reservedSystemCPUs", *(field.key for field in cgroups)),
+            "Keep one of them; with the cgroups use systemReserved and kubeReserved.",
         )
 
 
-def _levels_known(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
+def _unknown_levels(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
     version = minor(facts.kubelet.version)
     for level in levels:
         if level not in (*LEVELS, *COMPRESSIBLE):
-            yield f"kubelet knows no {level}"
+            yield f"kubelet does not know {level}"
         elif level in COMPRESSIBLE and version and version < COMPRESSIBLE_SINCE:
-            yield f"{level} came with 1.32"
+            yield f"{level} was added in kubelet 1.32"
 
 
 def _allocatable(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
     """pkg/kubelet/apis/config/validation/validation.go."""
-    yield from _levels_known(facts, levels)
+    yield from _unknown_levels(facts, levels)
     if "none" in levels and len(levels) > 1:
-        yield "none does not go with others"
+        yield "none excludes all others"
     for side, field in (("system-reserved", SYSTEM_RESERVED_CGROUP), ("kube-reserved", KUBE_RESERVED_CGROUP)):
-        named = [each for each in levels if each in (side, side + "-compressible")]
-        if named and not value(facts, field.key):
-            yield f"{named[0]} needs {field.key}"
-        if len(set(named)) > 1:
+        enforced = [level for level in levels if level in (side, side + "-compressible")]
+        if enforced and not value(facts, field.key):
+            yield f"{enforced[0]} needs {field.key}"
+        if len(set(enforced)) > 1:
             yield f"{side} and {side}-compressible exclude each other"
     if str(value(facts, CGROUPS_PER_QOS.key)).lower() == "false" and set(levels) - {"none"}:
         yield "cgroupsPerQOS is off"
@@ -123,14 +123,14 @@ def _allocatable(facts: NodeFacts, levels: tuple[str, ...]) -> Iterator[str]:
 
 def enforcement_refused(facts: NodeFacts) -> Iterator[Finding]:
     chosen = value(facts, ENFORCE_NODE_ALLOCATABLE.key)
-    # Without it, pods (pkg/kubelet/apis/config/v1beta1/defaults.go).
+    # The default is pods (pkg/kubelet/apis/config/v1beta1/defaults.go).
     reasons = tuple(_allocatable(facts, ("pods",) if chosen is None else text_list(chosen)))
     if reasons:
         yield start_failure(
             "enforcement-refused",
             "kubelet does not start with this enforceNodeAllocatable.",
             (*reasons, *quote_claims(facts, "enforceNodeAllocatable")),
-            "Name the cgroups that the reservations are enforced on, or enforce pods only.",
+            "Set the cgroups of the enforced reservations, or enforce pods only.",
         )
 
 
@@ -142,38 +142,38 @@ NEEDED_V1 = ("cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb")
 
 
 NEEDED_V2 = ("cpu", "cpuset", "memory", "hugetlb", "pids")
-"""Of these what the root has: pkg/kubelet/cm/cgroup_v2_manager_linux.go."""
+"""Needed if the root cgroup has them: pkg/kubelet/cm/cgroup_v2_manager_linux.go."""
 
 
 def _enforced(facts: NodeFacts) -> Iterator[tuple[str, str]]:
     """Each enforced reservation's field, and the cgroup it names."""
     enforced = {word.removesuffix("-compressible") for word in text_list(value(facts, ENFORCE_NODE_ALLOCATABLE.key))}
     for word, field in RESERVED:
-        named = value(facts, field.key)
-        if word in enforced and isinstance(named, str) and named:
-            yield field.key, named
+        path = value(facts, field.key)
+        if word in enforced and isinstance(path, str) and path:
+            yield field.key, path
 
 
 def required_hierarchies(facts: NodeFacts) -> set[str]:
-    """The hierarchies in which kubelet wants the cgroup."""
+    """The hierarchies in which kubelet requires the cgroup."""
     if facts.cgroup.mode is CgroupMode.V2:
         return set(facts.cgroup.mountpoints.values())
     return {facts.cgroup.mountpoints[name] for name in NEEDED_V1 if name in facts.cgroup.mountpoints}
 
 
-def _cgroup_path(named: str, driver: Driver) -> str:
-    found: Sequence[str] = reserved_paths(named)
-    return found[-1] if driver is Driver.SYSTEMD and found else named.strip("/")
+def _cgroup_path(name: str, driver: Driver) -> str:
+    paths: Sequence[str] = reserved_paths(name)
+    return paths[-1] if driver is Driver.SYSTEMD and paths else name.strip("/")
 
 
 def missing_parts(facts: NodeFacts, path: str) -> tuple[str, ...]:
-    """What a cgroup lacks of what kubelet wants of it; nothing where the evidence does not know the path."""
+    """What kubelet requires of a cgroup and is missing; empty if the evidence does not have the path."""
     existing = facts.cgroup.reserved or {}
     if path not in existing:
         return ()
     missing = sorted(required_hierarchies(facts) - set(existing[path]))
     if missing or facts.cgroup.mode is not CgroupMode.V2:
-        return tuple(f"{place}/{path} is missing" for place in missing)
+        return tuple(f"{hierarchy}/{path} is missing" for hierarchy in missing)
     needed = {name for name in NEEDED_V2 if name in facts.cgroup.controllers}
     offered = facts.cgroup.reserved_controllers.get(path)
     absent = sorted(needed - set(offered)) if offered is not None else []
@@ -184,8 +184,8 @@ def reserved_cgroup_missing(facts: NodeFacts) -> Iterator[Finding]:
     driver = facts.driver.kubelet
     if driver is None:
         return
-    for key, named in _enforced(facts):
-        reasons = missing_parts(facts, _cgroup_path(named, driver))
+    for key, name in _enforced(facts):
+        reasons = missing_parts(facts, _cgroup_path(name, driver))
         if reasons:
             yield Finding(
                 "reserved-cgroup-missing",
@@ -193,8 +193,8 @@ def reserved_cgroup_missing(facts: NodeFacts) -> Iterator[Finding]:
                 Effect.LATENT,
                 f"{key} names a cgroup that does not exist in every controller: kubelet will not start again.",
                 (quote_value(facts, key), *reasons),
-                "Make it a persistent slice that is started before kubelet.service (Before=, Wants= from kubelet), or"
-                " take the reservation out of enforceNodeAllocatable.",
+                "Create it as a persistent slice that starts before kubelet.service (Before=, Wants= from kubelet), or"
+                " remove the reservation from enforceNodeAllocatable.",
             )
 
 
@@ -205,7 +205,7 @@ def _cgroup_root_reasons(facts: NodeFacts, root: str, driver: Driver | None) -> 
     wrong = [part for part in root.split("/") if part.endswith(".slice")]
     if driver is Driver.SYSTEMD and wrong:
         plain = root.replace(".slice", "")
-        yield f"{wrong[0]} would become {wrong[0]}.slice, for the systemd driver adds the ending: write {plain}"
+        yield f"{wrong[0]} would become {wrong[0]}.slice, because the systemd driver adds .slice: write {plain}"
         return
     try:
         path = cgroup_path(root, driver)
@@ -225,7 +225,7 @@ def refuse_cgroup_root(draft: PlanDraft) -> Iterator[Refusal]:
     if reasons:
         yield Refusal(
             "cgroup-root-refused",
-            f"no kubelet starts with cgroupRoot {root}: {'; '.join(reasons)}",
-            "Make the cgroup first, as a persistent slice that is started before kubelet.service.",
+            f"kubelet does not start with cgroupRoot {root}: {'; '.join(reasons)}",
+            "Create the cgroup first, as a persistent slice that starts before kubelet.service.",
             variable="cgroup_root",
         )

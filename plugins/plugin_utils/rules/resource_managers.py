@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Policies and options of kubelet's CPU and topology managers, and the CPUs and NUMA nodes they can take."""
+"""Policies and options of kubelet's CPU and topology managers, and the NUMA nodes and sockets that they support."""
 
 from __future__ import annotations
 
@@ -38,40 +38,41 @@ MANAGERS = ((CPU_MANAGER_OPTIONS, history.CPU_MANAGER), (TOPOLOGY_MANAGER_OPTION
 def policy_unknown(facts: NodeFacts) -> Iterator[Finding]:
     version = minor(facts.kubelet.version)
     for field, known in POLICIES:
-        # A kubelet that does not know this one takes no notice of it.
+        # A kubelet without this field ignores it.
         if field is MEMORY_RESERVATION_POLICY and (version is None or version < field.since):
             continue
         chosen = value(facts, field.key)
         if chosen is not None and str(chosen) not in known:
             yield start_failure(
                 "policy-unknown",
-                f"kubelet knows no {field.key} {chosen!s}; it does not start with it.",
+                f"kubelet does not know {field.key} {chosen!s} and does not start with it.",
                 quote_claims(facts, field.key),
-                f"Write {' or '.join(known)}; capital letters count.",
+                f"Write {' or '.join(known)}; the value is case-sensitive.",
             )
 
 
 def manager_options_refused(facts: NodeFacts) -> Iterator[Finding]:
     version = minor(facts.kubelet.version)
     gates = table(facts, FEATURE_GATES.key)
-    # A kubelet that does not know the field takes no notice of it.
-    known = [each for each in MANAGERS if version is None or version >= each[0].since]
+    # A kubelet without the field ignores it.
+    known = [manager for manager in MANAGERS if version is None or version >= manager[0].since]
     for field, manager in known:
         options = table(facts, field.key)
         idle = field is TOPOLOGY_MANAGER_OPTIONS and value(facts, TOPOLOGY_MANAGER_POLICY.key) == "none"
-        # The topology manager of policy none looks at no option (topologymanager/topology_manager.go NewManager).
-        looked_at = history.gate_errors if idle else history.option_errors
-        reasons = list(looked_at(manager, options, gates, version)) if options and version else []
+        # With policy none the topology manager ignores options (topologymanager/topology_manager.go NewManager).
+        check = history.gate_errors if idle else history.option_errors
+        reasons = list(check(manager, options, gates, version)) if options and version else []
         if field is CPU_MANAGER_OPTIONS:
             reasons += history.option_conflicts(options, value(facts, TOPOLOGY_MANAGER_POLICY.key))
             if options and facts.kubelet.cpu_manager_policy == "none":
-                reasons.append("cpuManagerPolicy none takes no options")
+                reasons.append("cpuManagerPolicy none does not accept options")
         if reasons:
             yield start_failure(
                 "manager-options-refused",
                 f"kubelet does not start with these {field.key}.",
                 (*reasons, *quote_claims(facts, field.key, "featureGates")),
-                "Take out what this version does not take, or switch its gate on; drain first, the checkpoint changes.",
+                "Remove the options that this version does not accept, or enable their feature gate; drain the node"
+                " first, because the checkpoint changes.",
             )
 
 
@@ -96,15 +97,15 @@ def too_many_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
         "too-many-numa-nodes",
         Severity.ERROR,
         Effect.LATENT,
-        f"kubelet's topology manager takes {allowed} NUMA nodes, and there are {count}: it will not start.",
+        f"kubelet will not start: its topology manager supports {allowed} NUMA nodes, and the node has {count}.",
         (quote_value(facts, TOPOLOGY_MANAGER_POLICY.key),),
-        "Set topologyManagerPolicy: none, or from Kubernetes 1.31 on the option max-allowable-numa-nodes.",
+        "Set topologyManagerPolicy: none or, from Kubernetes 1.31 on, the option max-allowable-numa-nodes.",
     )
 
 
 def more_sockets_than_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
     """kubernetes pkg/kubelet/cm/cpumanager/policy_options.go ValidateStaticPolicyOptions; in 1.25 and newer."""
-    # Those that have CPUs, pkg/kubelet/cm/cpumanager/topology. Without any cadvisor takes each socket for one.
+    # NUMA nodes with CPUs, pkg/kubelet/cm/cpumanager/topology. Without NUMA, cadvisor counts each socket as one.
     nodes, sockets = sum(1 for cpus in facts.cpus.numa.values() if cpus), facts.sockets
     chosen = parse_bool(table(facts, CPU_MANAGER_OPTIONS.key).get(BY_SOCKET)) is True
     if value(facts, CPU_MANAGER_POLICY.key) != "static" or not chosen or sockets is None or not 0 < nodes < sockets:
@@ -113,8 +114,8 @@ def more_sockets_than_numa_nodes(facts: NodeFacts) -> Iterator[Finding]:
         "sockets-without-numa-nodes",
         Severity.ERROR,
         Effect.LATENT,
-        f"kubelet's CPU manager takes {BY_SOCKET} only where no NUMA node spans sockets, in every version that has it"
-        f" (1.25 and newer); here are {sockets} sockets and {nodes} NUMA node(s): it will not start.",
+        f"kubelet will not start: {BY_SOCKET} needs a node without NUMA nodes that span sockets, in every version that"
+        f" has it (1.25 and newer), and this node has {sockets} sockets and {nodes} NUMA node(s).",
         (quote_value(facts, CPU_MANAGER_OPTIONS.key),),
-        f"Take {BY_SOCKET} out of cpuManagerPolicyOptions on this node, or switch NUMA on in its firmware.",
+        f"Remove {BY_SOCKET} from cpuManagerPolicyOptions on this node, or enable NUMA in its firmware.",
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What rules are and what they find: a finding is about a node as it is, a refusal about a planned change."""
+"""Types of rules and their results: a finding is about the current node, a refusal about a planned change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Severity(str, Enum):
 
 
 class Effect(str, Enum):
-    """What a finding makes of the verdict."""
+    """The verdict that a finding leads to."""
 
     NONE = "none"
     UNKNOWN = "unknown"
@@ -33,7 +33,7 @@ class Effect(str, Enum):
 
 
 class Verdict(str, Enum):
-    """LATENT: running values agree today, and the next restart or reboot would break them."""
+    """LATENT: running values agree now, but the next restart or reboot will break them."""
 
     ALIGNED = "aligned"
     MISALIGNED = "misaligned"
@@ -53,21 +53,21 @@ class Finding:
 
     @property
     def link(self) -> str:
-        """Where the collection's documentation explains it."""
+        """The section of the documentation that explains the code."""
         return f"docs/findings.md#{self.code}"
 
 
 FindingRule = Callable[[NodeFacts], Iterator[Finding]]
-"""One thing that can be wrong with a node."""
+"""Checks a node for one kind of problem."""
 
 
 RefusalRule = Callable[["PlanDraft"], Iterator["Refusal"]]
-"""One reason for which a planned change is not made."""
+"""Checks a planned change for one reason to refuse it."""
 
 DefectFinding = tuple[Severity, Effect, str, str]
 """Severity, effect, summary and remedy of a finding about a defect of a runtime's files; ``{file}`` is its path."""
 
 
 def start_failure(code: str, summary: str, evidence: tuple[str, ...], remedy: str) -> Finding:
-    """Something over which kubelet exits when it starts the next time."""
+    """A problem that makes kubelet exit at its next start."""
     return Finding(code, Severity.ERROR, Effect.LATENT, summary, evidence, remedy)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether systemd, kubelet and the runtime are installed, run and answer, and what their units would do."""
+"""Whether systemd, kubelet and the runtime are installed, run and answer, and what a restart of their units does."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def not_a_node(facts: NodeFacts) -> Iterator[Finding]:
             Effect.UNSUPPORTED,
             f"{' and '.join(missing)} not found on this node.",
             (),
-            "Install what is missing first; this collection installs neither.",
+            "Install it first; this collection installs neither kubelet nor a runtime.",
         )
 
 
@@ -52,7 +52,7 @@ def runtime_silent(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def kubelet_unhealthy(facts: NodeFacts) -> Iterator[Finding]:
-    """A kubelet whose healthz is switched off is as healthy as it can tell."""
+    """A running kubelet without a healthz endpoint counts as healthy."""
     ill = facts.kubelet.healthy is False or not facts.kubelet.running
     if facts.kubelet.installed and ill and not facts.image:
         state = facts.kubelet.unit_state or "unknown"
@@ -60,7 +60,7 @@ def kubelet_unhealthy(facts: NodeFacts) -> Iterator[Finding]:
             "kubelet-unhealthy",
             Severity.ERROR,
             Effect.MISALIGNED,
-            "kubelet does not run, or its healthz does not answer ok.",
+            "kubelet does not run, or its healthz endpoint does not answer ok.",
             (f"kubelet.service is {state}",),
             "See journalctl -u kubelet.",
         )
@@ -69,16 +69,16 @@ def kubelet_unhealthy(facts: NodeFacts) -> Iterator[Finding]:
 def restart_kills_pods(facts: NodeFacts) -> Iterator[Finding]:
     """containerd docs/ops.md: shims outlive containerd only with KillMode=process and Delegate=yes."""
     unit = facts.systemd.units.get("containerd.service", {})
-    wanted = (("KillMode", "process"), ("Delegate", "yes"))
-    wrong = tuple(f"containerd.service: {key}={unit[key]}" for key, right in wanted if unit.get(key, right) != right)
+    required = (("KillMode", "process"), ("Delegate", "yes"))
+    wrong = tuple(f"containerd.service: {key}={unit[key]}" for key, right in required if unit.get(key, right) != right)
     if wrong and unit.get("LoadState") == "loaded" and facts.pods.sandboxes:
         yield Finding(
             "runtime-restart-kills-pods",
             Severity.WARNING,
             Effect.LATENT,
-            "containerd's unit does not spare its containers: a restart may kill every pod of the node.",
+            "A restart of containerd may kill every pod of the node: its unit lacks KillMode=process or Delegate=yes.",
             wrong,
-            "Give the unit KillMode=process and Delegate=yes in a drop-in, daemon-reload, and only then restart it.",
+            "Set both in a drop-in of the unit and run systemctl daemon-reload before you restart containerd.",
         )
 
 
@@ -91,9 +91,10 @@ def unit_changed(facts: NodeFacts) -> Iterator[Finding]:
             "unit-not-reloaded",
             Severity.WARNING,
             Effect.LATENT,
-            "A unit was changed on disk, and systemd still has the old one: a reload or a reboot brings the change.",
+            "A unit was changed on disk after systemd loaded it: a daemon-reload or a reboot applies the change.",
             tuple(f"{name}: NeedDaemonReload=yes" for name in changed),
-            "See what systemctl cat shows, then systemctl daemon-reload; a restart before that starts the old unit.",
+            "Check the unit with systemctl cat, then run systemctl daemon-reload; a restart before that starts the old"
+            " unit.",
         )
 
 
@@ -113,8 +114,8 @@ def refuse_stopped_kubelet(draft: PlanDraft) -> Iterator[Refusal]:
     if kubelet.installed and not kubelet.running and kubelet.unit_state in ("inactive", None):
         yield Refusal(
             "kubelet-not-running",
-            "kubelet.service does not run, so the values in force cannot be told",
-            "Start it (systemctl start kubelet), or find out who stopped it.",
+            "kubelet.service does not run, so its effective values cannot be determined",
+            "Start it (systemctl start kubelet), or find out why it was stopped.",
         )
 
 
@@ -122,29 +123,30 @@ def refuse_silent_runtime(draft: PlanDraft) -> Iterator[Refusal]:
     runtime = draft.runtime
     if draft.facts.image or runtime.running or not runtime.installed:
         return
-    said = f"{runtime.name} does not answer at {runtime.endpoint}"
+    problem = f"{runtime.name} does not answer at {runtime.endpoint}"
     if runtime.name == "containerd" and not _enables_cri(draft):
         yield Refusal(
             "containerd-not-answering",
-            said,
-            "See journalctl -u containerd; a disabled CRI plugin or a broken config.toml are the usual causes.",
+            problem,
+            "See journalctl -u containerd; the usual cause is a disabled CRI plugin or a broken config.toml.",
         )
     elif runtime.name == "cri-o":
         yield Refusal(
             "crio-not-answering",
-            said,
-            "See journalctl -u crio; it reads every file of crio.conf.d, and one that it does not take keeps it from"
-            " starting.",
+            problem,
+            "See journalctl -u crio; CRI-O reads every file in crio.conf.d and does not start if one is invalid.",
         )
 
 
 def _enables_cri(draft: PlanDraft) -> bool:
-    """Why containerd does not answer is known, and the plan puts it right."""
+    """Whether the plan enables the CRI plugin: then the reason why containerd does not answer is known."""
     return any(change.path and change.setting == "disabled_plugins" for change in draft.runtime_changes)
 
 
 def refuse_missing_kubelet(draft: PlanDraft) -> Iterator[Refusal]:
     if not draft.facts.layout.kubelet_inside and not draft.kubelet.installed:
         yield Refusal(
-            "kubelet-missing", "no kubelet program was found", "Install kubelet first; this collection does not."
+            "kubelet-missing",
+            "no kubelet program was found",
+            "Install kubelet first; this collection does not install it.",
         )

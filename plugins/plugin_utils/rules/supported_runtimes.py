@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which container runtimes are configured, the defects of their files, and the refusals of each."""
+"""The supported container runtimes, the defects of their files, and the refusals for each runtime."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ DEFECTS: Mapping[str, DefectFinding] = {**CONTAINERD_DEFECTS, **CRIO_DEFECTS, **
 
 def runtime_defects(facts: NodeFacts) -> Iterator[Finding]:
     for code, (severity, effect, summary, remedy) in DEFECTS.items():
-        found = [each for each in facts.runtime.defects if each.code == code]
-        for file in dict.fromkeys(each.file for each in found):
-            evidence = tuple(_describe_defect(each) for each in found if each.file == file)
+        defects = [defect for defect in facts.runtime.defects if defect.code == code]
+        for file in dict.fromkeys(defect.file for defect in defects):
+            evidence = tuple(_describe_defect(defect) for defect in defects if defect.file == file)
             yield Finding(code, severity, effect, summary.format(file=file), evidence, remedy)
 
 
@@ -47,16 +47,16 @@ def runtime_unsupported(facts: NodeFacts) -> Iterator[Finding]:
 
 
 def runtime_config_changed(facts: NodeFacts) -> Iterator[Finding]:
-    """The CRI tells each handler's driver, but nothing tells of the rest of a file that changed since."""
-    changed = tuple(each.path for each in facts.runtime.layers if each.changed_after_start)
+    """The CRI reports each handler's driver, but not the other values that the runtime uses."""
+    changed = tuple(config.path for config in facts.runtime.layers if config.changed_after_start)
     if facts.runtime.running and changed and facts.driver.live is None:
         yield Finding(
             "runtime-config-changed-after-start",
             Severity.WARNING,
             Effect.LATENT,
-            f"{facts.runtime.name}'s files changed after it started, and it does not tell what it runs with.",
+            f"{facts.runtime.name}'s files changed after it started, and it does not report the values that it uses.",
             changed,
-            "What it runs with may differ from the files; the next restart takes the files.",
+            "It may still run with the old values; the next restart applies the files.",
         )
 
 
@@ -65,7 +65,7 @@ REFUSALS_BY_RUNTIME: Mapping[str, tuple[RefusalRule, ...]] = {
     "cri-o": CRIO_REFUSALS,
     "docker": DOCKER_REFUSALS,
 }
-"""By the name that the CRI gives itself; every other runtime is refused."""
+"""By the runtime's name in the CRI; every other runtime is refused."""
 
 
 def _refuse_by_runtime(draft: PlanDraft) -> Iterator[Refusal]:
@@ -74,7 +74,7 @@ def _refuse_by_runtime(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "runtime-unsupported",
             f"kubelet uses {draft.runtime.name} at {draft.runtime.endpoint}",
-            "This release changes containerd and CRI-O only; assess tells what the node's own runtime has.",
+            "This release changes containerd and CRI-O only; assess reports the settings of other runtimes.",
         )
         return
     for rule in rules:
@@ -85,19 +85,19 @@ RUNTIME_REFUSALS: tuple[RefusalRule, ...] = (_refuse_by_runtime, refuse_regenera
 
 
 def refusals_for(name: str, module: str) -> tuple[RefusalRule, ...]:
-    """The rules of a module that configures one runtime; ``module`` is the one for the other nodes."""
+    """Rules of a module that configures the runtime ``name``; ``module`` is the one for the other runtime."""
 
     def another(draft: PlanDraft) -> Iterator[Refusal]:
-        # A node without any runtime has no name for it, and is refused by containerd's rules.
+        # A node without a runtime has no name for it; containerd's rules refuse it.
         if (draft.runtime.name or "containerd") == name:
             for rule in RUNTIME_REFUSALS:
                 yield from rule(draft)
         else:
-            used = draft.runtime.name or "no runtime that was found"
+            used = draft.runtime.name or "an unknown runtime"
             yield Refusal(
                 "another-runtime",
                 f"kubelet uses {used} at {draft.runtime.endpoint}, not {name}",
-                f"Use {module} there, or node_align, which finds out by itself.",
+                f"Use {module} for this node, or node_align, which detects the runtime.",
             )
 
     return (another,)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records of this collection on a node: what was cut off, and which of them cannot be read."""
+"""Records of this collection on a node: interrupted transactions, and records that cannot be read."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ def unfinished_transaction(facts: NodeFacts) -> Iterator[Finding]:
             "unfinished-transaction",
             Severity.ERROR,
             Effect.MISALIGNED,
-            "A transaction of this collection is at work here, or was cut off.",
+            "A transaction of this collection is running on the node, or was interrupted.",
             facts.unfinished_transactions,
-            "The next provision undoes what was cut off before it looks at the node again; colocation_recover has it"
-            " finished instead, or left as it is.",
+            "The next provision rolls back an interrupted transaction before it reads the node again;"
+            " colocation_recover completes it instead, or leaves it unchanged.",
         )
 
 
 LEDGER = "ledger"
 
 
-BY_HAND = "Put the file right from a backup, or move it away."
+BY_HAND = "Restore the file from a backup, or move it elsewhere."
 
 
 @dataclass(frozen=True)
 class Consequence:
-    """What nobody can tell, or do, until a record can be read again."""
+    """What is unknown or refused until a record can be read again."""
 
     text: str
     severity: Severity = Severity.WARNING
     effect: Effect = Effect.NONE
 
 
-HALF_DONE = "whether a change was cut off here cannot be told, and every change of services is refused"
+INTERRUPTED = "whether a transaction was interrupted is unknown, and every change of services is refused"
 
 
 CONSEQUENCES: Mapping[str, Consequence] = {
-    DIRECTORY: Consequence(HALF_DONE, Severity.ERROR, Effect.UNKNOWN),
-    JOURNAL: Consequence(HALF_DONE, Severity.ERROR, Effect.UNKNOWN),
-    LEDGER: Consequence("every change of services is refused, and node_restore puts nothing back"),
-    ORIGINAL: Consequence("node_restore puts nothing back"),
-    ANSWER: Consequence("node_restore puts nothing back"),
+    DIRECTORY: Consequence(INTERRUPTED, Severity.ERROR, Effect.UNKNOWN),
+    JOURNAL: Consequence(INTERRUPTED, Severity.ERROR, Effect.UNKNOWN),
+    LEDGER: Consequence("every change of services is refused, and node_restore restores nothing"),
+    ORIGINAL: Consequence("node_restore restores nothing"),
+    ANSWER: Consequence("node_restore restores nothing"),
     SETTINGS: Consequence("cgroup_qos and node_restore change no cgroup, and no setting is applied again at boot"),
-    IMAGES: Consequence("agent_image imports and removes no image"),
+    IMAGES: Consequence("agent_image neither imports nor removes an image"),
 }
-"""Of a record that only a later version knows, nothing is said but what the node said."""
+"""By record. For a record that only a later version knows, only the node's own message is reported."""
 
 
-UNKNOWN = Consequence("what needs it is refused")
+UNKNOWN = Consequence("operations that need it are refused")
 
 
 def blocking(facts: NodeFacts) -> tuple[RecordProblem, ...]:
-    """Those behind which a change may lie that was cut off: the node is left as it is, whatever it should be."""
-    return tuple(each for each in facts.record_problems if each.record in BLOCKING)
+    """Problems that may hide an interrupted transaction: the node is not changed, whatever the profile says."""
+    return tuple(problem for problem in facts.record_problems if problem.record in BLOCKING)
 
 
 def record_unreadable(facts: NodeFacts) -> Iterator[Finding]:
@@ -71,7 +71,7 @@ def record_unreadable(facts: NodeFacts) -> Iterator[Finding]:
             "record-unreadable",
             consequence.severity,
             consequence.effect,
-            f"{problem.file} cannot be relied on: {consequence.text}.",
+            f"{problem.file} cannot be used: {consequence.text}.",
             (f"{problem.file}: {problem.message}",),
             f"{problem.remedy.rstrip('.')}." if problem.remedy else BY_HAND,
         )
@@ -79,17 +79,19 @@ def record_unreadable(facts: NodeFacts) -> Iterator[Finding]:
 
 def _problems(facts: NodeFacts) -> Iterator[RecordProblem]:
     yield from facts.record_problems
-    ledger, named = facts.ledger_problem, {each.file for each in facts.record_problems}
+    ledger, named = facts.ledger_problem, {problem.file for problem in facts.record_problems}
     if ledger is not None and ledger.file not in named:
         yield RecordProblem(LEDGER, ledger.file, ledger.message, ledger.remedy)
 
 
 def ledger_refusals(facts: NodeFacts) -> tuple[Refusal, ...]:
-    """For a node that something is to be changed on; one that is as it should be needs no ledger."""
-    found = facts.ledger_problem
-    return (Refusal("ledger-unreadable", found.message, found.remedy, file=found.file),) if found else ()
+    """For a node with planned changes; without changes the ledger is not needed."""
+    problem = facts.ledger_problem
+    return (Refusal("ledger-unreadable", problem.message, problem.remedy, file=problem.file),) if problem else ()
 
 
 def journal_refusals(facts: NodeFacts) -> tuple[Refusal, ...]:
-    """For every node: what was cut off may have left it half changed, and would have to be undone first."""
-    return tuple(Refusal("journal-unreadable", each.message, each.remedy, file=each.file) for each in blocking(facts))
+    """For every node: an interrupted transaction may have changed it partly and must be rolled back first."""
+    return tuple(
+        Refusal("journal-unreadable", problem.message, problem.remedy, file=problem.file) for problem in blocking(facts)
+    )

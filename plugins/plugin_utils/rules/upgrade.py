@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What would stop working on a node after an upgrade. It works today, so the verdict stays as it is."""
+"""What would stop working on a node after an upgrade. It works now, so the verdict does not change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..releases import kubelet_policy_options as history
 from ..releases.versions import format_version, minor
 from .evidence import quote_claims
 from .kubelet_flags import removed_flags
-from .memory_qos import ON_BY_DEFAULT, SOUND_KERNEL, chosen_gate, reserves, switched_off, throttles
+from .memory_qos import ON_BY_DEFAULT, SAFE_KERNEL, chosen_gate, reserves, switched_off, throttles
 from .rule_types import Effect, Finding, Severity
 
 Version = tuple[int, int]
@@ -41,10 +41,10 @@ FALLBACK_WARNS = (1, 34)  # KEP-4033
 FALLBACK_GONE = (1, 38)  # KEP-4033, deferred from 1.36 (kubernetes#136731)
 
 
-RUNTIME_CONFIG_SINCE = (2, 0)  # containerd; never came to 1.7 (containerd#11346)
+RUNTIME_CONFIG_SINCE = (2, 0)  # containerd; not backported to 1.7 (containerd#11346)
 
 
-SYSTEMD_V1_FORCED = 256  # systemd NEWS: wants SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1 too (systemd#31442)
+SYSTEMD_V1_FORCED = 256  # systemd NEWS: also needs SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1 (systemd#31442)
 
 
 SYSTEMD_V1_GONE = 258  # systemd NEWS
@@ -63,11 +63,11 @@ def _on_v1(facts: NodeFacts) -> bool:
 
 def _table(facts: NodeFacts, key: str) -> dict[str, object]:
     value = facts.kubelet.settings[key].value if key in facts.kubelet.settings else None
-    return {str(name): each for name, each in value.items()} if isinstance(value, dict) else {}
+    return {str(name): item for name, item in value.items()} if isinstance(value, dict) else {}
 
 
 def _containerd(facts: NodeFacts, targets: Targets) -> Version | None:
-    """containerd's version after the upgrade; None where another runtime serves kubelet."""
+    """containerd's version after the upgrade; None if kubelet uses another runtime."""
     if facts.runtime.name not in ("containerd", None):
         return None
     return targets.containerd or minor(facts.runtime.version)
@@ -79,33 +79,33 @@ def cgroup_v1(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
         return
     setting = facts.kubelet.settings.get(FAIL_CGROUP_V1.key)
     allowed = setting is not None and setting.value is False
-    gone = target >= V1_GONE
-    if allowed and not gone:
-        severity, said = Severity.WARNING, "starts on cgroup v1 for the last releases, because failCgroupV1 is false"
+    removed = target >= V1_GONE
+    if allowed and not removed:
+        severity, consequence = Severity.WARNING, "starts on cgroup v1 only because failCgroupV1 is false"
     else:
-        severity, said = Severity.ERROR, "does not start on cgroup v1"
+        severity, consequence = Severity.ERROR, "does not start on cgroup v1"
     yield _finding(
         "upgrade-cgroup-v1",
         severity,
-        f"kubelet {format_version(target)} {said}.",
+        f"kubelet {format_version(target)} {consequence}.",
         (facts.cgroup.reason, *quote_claims(facts, FAIL_CGROUP_V1.key), "KEP-5573"),
         "Boot the node with cgroup v2 before the upgrade"
-        + ("." if gone or allowed else ", or write failCgroupV1: false until 1.38."),
+        + ("." if removed or allowed else ", or set failCgroupV1: false, which may work until 1.38."),
     )
 
 
 def flags_removed(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     start = facts.kubelet.start
-    found = (*start.environment, *start.running, *(start.following or ()))
-    gone = removed_flags(found, targets.kubernetes) if targets.kubernetes else ()
-    if targets.kubernetes and gone:
+    flags = (*start.environment, *start.running, *(start.following or ()))
+    removed = removed_flags(flags, targets.kubernetes) if targets.kubernetes else ()
+    if targets.kubernetes and removed:
         yield _finding(
             "upgrade-flags-removed",
             Severity.ERROR,
-            f"kubelet {format_version(targets.kubernetes)} does not start with {len(gone)} of its flags:"
-            " it knows them no more.",
-            gone,
-            "Take them out of kubelet's unit, its drop-ins and environment files before the upgrade.",
+            f"kubelet {format_version(targets.kubernetes)} does not start: {len(removed)} of the node's flags"
+            " were removed.",
+            removed,
+            "Remove them from kubelet's unit, its drop-ins and environment files before the upgrade.",
         )
 
 
@@ -113,36 +113,36 @@ def cri_fallback(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     target, containerd = targets.kubernetes, _containerd(facts, targets)
     if target is None or containerd is None or target < FALLBACK_WARNS or containerd >= RUNTIME_CONFIG_SINCE:
         return
-    gone = target >= FALLBACK_GONE
+    removed = target >= FALLBACK_GONE
     yield _finding(
         "upgrade-cri-fallback",
-        Severity.ERROR if gone else Severity.WARNING,
+        Severity.ERROR if removed else Severity.WARNING,
         f"containerd {format_version(containerd)} has no RuntimeConfig, and kubelet {format_version(target)} "
-        + ("does not start without it." if gone else "falls back to its own driver with a warning, until 1.38."),
+        + ("does not start without it." if removed else "falls back to its own driver with a warning, until 1.38."),
         (f"containerd {format_version(containerd)}", "KEP-4033"),
         "Upgrade containerd to 2.0 or newer first.",
     )
 
 
 def driver_from_cri(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
-    """An upgrade of either side may hand the decision over to containerd (KEP-4033)."""
+    """After an upgrade of kubelet or containerd, kubelet may take the driver from containerd (KEP-4033)."""
     target = targets.kubernetes or minor(facts.kubelet.version)
     containerd = _containerd(facts, targets)
-    own, theirs = facts.driver.kubelet, facts.driver.runtime
+    own, runtime = facts.driver.kubelet, facts.driver.runtime
     if facts.driver.authority == "cri" or containerd is None or containerd < RUNTIME_CONFIG_SINCE:
         return
-    if own and theirs and own is not theirs and asks_cri(target, _table(facts, FEATURE_GATES.key)):
+    if own and runtime and own is not runtime and asks_cri(target, _table(facts, FEATURE_GATES.key)):
         yield _finding(
             "upgrade-driver-from-cri",
             Severity.ERROR,
-            f"kubelet would take the driver {theirs.value} from containerd and leave its own {own.value}.",
+            f"kubelet would use containerd's cgroup driver {runtime.value} instead of {own.value}.",
             (*quote_claims(facts, "cgroupDriver", "SystemdCgroup"), "KEP-4033"),
             "Align both drivers on the drained node before the upgrade.",
         )
 
 
 def memory_qos(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
-    """The gate comes on by default; what it then writes is up to two fields, which older versions did not heed."""
+    """The gate becomes on by default; what kubelet writes then depends on two fields, which older versions ignore."""
     target, now = targets.kubernetes, minor(facts.kubelet.version)
     if facts.cgroup.mode is not CgroupMode.V2 or target is None or target < ON_BY_DEFAULT:
         return
@@ -152,18 +152,18 @@ def memory_qos(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     if not (high or least):
         return
     kernel = minor(facts.kernel)
-    old = high and kernel is not None and kernel < SOUND_KERNEL
+    old = high and kernel is not None and kernel < SAFE_KERNEL
     yield _finding(
         "upgrade-memory-qos",
         Severity.WARNING if old else Severity.INFO,
-        f"kubelet {format_version(target)} begins to set {'memory.high' if high else 'memory.min'} of pods:"
+        f"kubelet {format_version(target)} will set {'memory.high' if high else 'memory.min'} of pods:"
         " MemoryQoS is on by default.",
         (
             f"kernel {facts.kernel}",
             *quote_claims(facts, "memoryThrottlingFactor", "memoryReservationPolicy"),
             "KEP-2570",
         ),
-        f"Have no agent set the same files, or write {switched_off(facts, target)}"
+        f"Let no agent set the same files, or set {switched_off(facts, target)}"
         + ("; before Linux 5.9 memory.high may stall a pod." if old else "."),
     )
 
@@ -183,9 +183,9 @@ def manager_options(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
         yield _finding(
             "upgrade-manager-options",
             Severity.ERROR,
-            f"kubelet {format_version(targets.kubernetes)} does not start with its managers' options.",
+            f"kubelet {format_version(targets.kubernetes)} does not start with the options of its resource managers.",
             reasons,
-            "Take out what that version does not take, or switch its gate on.",
+            "Remove the options that this version does not accept, or enable their feature gate.",
         )
 
 
@@ -193,12 +193,12 @@ def systemd_v1(facts: NodeFacts, targets: Targets) -> Iterator[Finding]:
     target = targets.systemd
     if target is None or target < SYSTEMD_V1_FORCED or not _on_v1(facts):
         return
-    gone = target >= SYSTEMD_V1_GONE
+    removed = target >= SYSTEMD_V1_GONE
     yield _finding(
         "upgrade-systemd-cgroup-v1",
-        Severity.ERROR if gone else Severity.WARNING,
+        Severity.ERROR if removed else Severity.WARNING,
         f"systemd {target} "
-        + ("does not boot with cgroup v1." if gone else "boots with cgroup v1 after a delay, 256 only if forced."),
+        + ("does not boot with cgroup v1." if removed else "boots with cgroup v1 after a delay; 256 only if forced."),
         (facts.cgroup.reason, "systemd NEWS, 256 to 258"),
         "Boot the node with cgroup v2 before the upgrade.",
     )
@@ -230,7 +230,7 @@ UPGRADE_RULES: tuple[UpgradeRule, ...] = (
 
 
 def upgrade_findings(facts: NodeFacts, targets: Targets) -> tuple[Finding, ...]:
-    """What would stop working with the target versions; nothing where none is given."""
+    """What would stop working with the target versions; empty without target versions."""
     if targets == Targets():
         return ()
-    return tuple(found for rule in UPGRADE_RULES for found in rule(facts, targets))
+    return tuple(finding for rule in UPGRADE_RULES for finding in rule(facts, targets))

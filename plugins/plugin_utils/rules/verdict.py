@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The verdict on a node, from its findings and from what the profile would still change."""
+"""The verdict on a node, from its findings and from the changes that the profile would still make."""
 
 from __future__ import annotations
 
@@ -36,16 +36,19 @@ PROVISION = "Provision the node: ansible-playbook volcano.colocation.provision."
 WRITE_IMAGE = "Write the image's files: the modules kubelet_config and containerd_config, with its root."
 
 
-NOT_OURS = ("runtime-unsupported", "kubelet-inside-other-process", "kubelet-arguments-only")
-"""Refusals that say nothing of the node, only that its kind is not changed by this release."""
+NOT_CHANGED_HERE = ("runtime-unsupported", "kubelet-inside-other-process", "kubelet-arguments-only")
+"""Refusals that do not describe a problem of the node: this release does not change nodes of that kind."""
 
 
 def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
-    """What the plan says of a node as findings: what differs, with its remedy, and why it could not be put right."""
+    """Findings about a plan: settings that differ from the profile, with ``remedy``, refusals, and owners of files."""
     differing = plan.changes + plan.pending
-    found = [_noted(each) if each.code in NOT_OURS else _misaligned(each) for each in plan.refusals]
+    results = [
+        _as_information(refusal) if refusal.code in NOT_CHANGED_HERE else _misaligned(refusal)
+        for refusal in plan.refusals
+    ]
     if differing:
-        found.append(
+        results.append(
             Finding(
                 DRIFT,
                 Severity.ERROR,
@@ -55,33 +58,33 @@ def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
                 remedy,
             )
         )
-    found += [_owner(each, paths) for each in plan.owners if (paths := overwritten_files(each, differing))]
-    return tuple(found)
+    results += [_owner(owner, paths) for owner in plan.owners if (paths := overwritten_files(owner, differing))]
+    return tuple(results)
 
 
 def _misaligned(refusal: Refusal) -> Finding:
     return Finding(REFUSED, Severity.ERROR, Effect.MISALIGNED, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
 
 
-def _noted(refusal: Refusal) -> Finding:
+def _as_information(refusal: Refusal) -> Finding:
     return Finding(REFUSED, Severity.INFO, Effect.NONE, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
 
 
-def _owner(handout: OwnerInstructions, paths: tuple[str, ...]) -> Finding:
-    values = [f"{name}: {json.dumps(value)}" for name, value in handout.variables.items()]
-    told = ", ".join((*values, *handout.files))
+def _owner(instructions: OwnerInstructions, paths: tuple[str, ...]) -> Finding:
+    values = [f"{name}: {json.dumps(value)}" for name, value in instructions.variables.items()]
+    settings = ", ".join((*values, *instructions.files))
     return Finding(
         OWNER,
         Severity.WARNING,
         Effect.NONE,
-        f"{handout.owner} makes files anew that the profile changes.",
+        f"{instructions.owner} regenerates files that the profile changes.",
         paths,
-        f"Tell it too, owner_instructions has the texts: {told}." if told else handout.note,
+        f"Give it the same settings, owner_instructions has the texts: {settings}." if settings else instructions.note,
     )
 
 
 def all_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:
-    """What is wrong with a node by itself, then against the profile. Of what is no node, the profile says nothing."""
+    """Findings about the node itself, then about the profile; the latter only for a supported node that can be read."""
     own = findings(facts)
     if judge(own) in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
         return own
@@ -89,15 +92,15 @@ def all_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:
 
 
 def own_findings(facts: NodeFacts, plan: Plan) -> tuple[Finding, ...]:
-    """What is wrong with a node by itself; ``plan``, of a profile without values, only notes what would be refused."""
+    """Findings about the node itself; refusals of ``plan``, of a profile without values, are added as information."""
     own = findings(facts)
     if judge(own) in (Verdict.UNSUPPORTED, Verdict.UNKNOWN):
         return own
-    known = {each.code for each in own}
-    return own + tuple(_noted(each) for each in plan.refusals if each.code not in known)
+    known = {finding.code for finding in own}
+    return own + tuple(_as_information(refusal) for refusal in plan.refusals if refusal.code not in known)
 
 
-def judge(found: Iterable[Finding]) -> Verdict:
-    """The worst effect of all findings; none at all is aligned."""
-    effects = {finding.effect for finding in found}
+def judge(results: Iterable[Finding]) -> Verdict:
+    """The verdict of the worst effect of all findings; aligned without findings."""
+    effects = {finding.effect for finding in results}
     return next((verdict for effect, verdict in _WORST_FIRST if effect in effects), Verdict.ALIGNED)

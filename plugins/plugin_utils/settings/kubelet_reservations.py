@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which cgroup stands for which part of kubelet's reservations."""
+"""kubelet's reservations and the cgroups that they name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPRESSIBLE = "-compressible"
 
 @dataclass(frozen=True)
 class ReservedAmounts:
-    """What is kept back: CPUs, bytes of memory, processes."""
+    """What is reserved: CPUs, bytes of memory, processes."""
 
     cpu: Fraction = Fraction(0)
     memory: Fraction = Fraction(0)
@@ -40,7 +40,7 @@ class ReservedAmounts:
 
 @dataclass(frozen=True)
 class Reservation:
-    """One of kubelet's two reservations. ``cgroup``: as kubelet's field names it; None for none."""
+    """One of kubelet's two reservations. ``cgroup``: the text of kubelet's field; None if it is not set."""
 
     word: str
     field: KubeletField
@@ -51,55 +51,55 @@ class Reservation:
 
 
 def reserved_amounts(settings: Settings, field: KubeletField) -> ReservedAmounts:
-    """What one of systemReserved and kubeReserved keeps back; UnreadableReservation for what kubelet would refuse."""
+    """The amounts of systemReserved or kubeReserved; UnreadableReservation for a value that kubelet would refuse."""
     alone = {field.key: settings[field.key]} if field.key in settings else {}
     return ReservedAmounts(
         reserved_amount(alone, "cpu"), reserved_amount(alone, "memory"), reserved_amount(alone, "pid")
     )
 
 
-def _with_reserved_cpus(settings: Settings, field: KubeletField, found: ReservedAmounts) -> ReservedAmounts:
-    # reservedSystemCPUs takes the place of both CPU amounts: cmd/kubelet/app/server.go.
+def _with_reserved_cpus(settings: Settings, field: KubeletField, amounts: ReservedAmounts) -> ReservedAmounts:
+    # reservedSystemCPUs replaces both CPU amounts: cmd/kubelet/app/server.go.
     if not (RESERVED_SYSTEM_CPUS.key in settings and settings[RESERVED_SYSTEM_CPUS.key].value):
-        return found
+        return amounts
     cpus = cpu_reservation(settings).count if field is SYSTEM_RESERVED else 0
-    return ReservedAmounts(Fraction(cpus), found.memory, found.pids)
+    return ReservedAmounts(Fraction(cpus), amounts.memory, amounts.pids)
 
 
-def kubelet_reservations(kubelet: KubeletSettings, wanted: Mapping[str, str]) -> tuple[Reservation, ...]:
-    """Both reservations in force; ``wanted`` has the cgroups, by field, that kubelet is to be told of."""
+def kubelet_reservations(kubelet: KubeletSettings, desired: Mapping[str, str]) -> tuple[Reservation, ...]:
+    """Both effective reservations; ``desired``: the cgroups, by field, that kubelet's configuration will name."""
     enforced = kubelet.value(ENFORCE_NODE_ALLOCATABLE.key) or ()
     words = frozenset(enforced.split(",") if isinstance(enforced, str) else map(str, enforced))
-    found = []
-    for word, field, place in (
+    reservations = []
+    for word, field, cgroup_field in (
         ("system-reserved", SYSTEM_RESERVED, SYSTEM_RESERVED_CGROUP),
         ("kube-reserved", KUBE_RESERVED, KUBE_RESERVED_CGROUP),
     ):
-        kept = _with_reserved_cpus(kubelet.settings, field, reserved_amounts(kubelet.settings, field))
-        named = wanted.get(place.key) or kubelet.value(place.key)
-        found.append(
+        amounts = _with_reserved_cpus(kubelet.settings, field, reserved_amounts(kubelet.settings, field))
+        cgroup = desired.get(cgroup_field.key) or kubelet.value(cgroup_field.key)
+        reservations.append(
             Reservation(
                 word,
-                place,
-                kept,
-                str(named) if named else None,
+                cgroup_field,
+                amounts,
+                str(cgroup) if cgroup else None,
                 enforced=bool(words & {word, word + COMPRESSIBLE}),
                 compressible_only=word + COMPRESSIBLE in words,
             )
         )
-    return tuple(found)
+    return tuple(reservations)
 
 
-def slice_of(named: str, driver: Driver) -> str:
-    """The slice that a *ReservedCgroup means under a driver; empty where it is no slice of systemd's.
+def slice_of(cgroup: str, driver: Driver) -> str:
+    """The slice that a *ReservedCgroup means under a driver; empty if it is not a systemd slice.
 
-    systemd: the last part with or without .slice; cgroupfs: the path as it is written, which has to be one of a
+    systemd: the last part with or without .slice; cgroupfs: the path as it is written, which must be the path of a
     slice (pkg/kubelet/cm/cgroup_manager_linux.go CgroupName).
     """
-    paths = reserved_paths(named)
+    paths = reserved_paths(cgroup)
     if len(paths) < 2:
         return ""
     expanded = paths[-1]
-    if driver is Driver.CGROUPFS and expanded != named.strip("/"):
+    if driver is Driver.CGROUPFS and expanded != cgroup.strip("/"):
         return ""
     return expanded.rpartition("/")[2]

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which settings a node supports, from its facts as published (docs/schema/facts-1.json), and why not the others.
+"""Which settings a node supports, by its facts document (docs/schema/facts-1.json), and why not the others.
 
-The data of tasks that a QoS profile results in on a node is defined here as well.
+The data of the tasks that a QoS profile results in is defined here as well.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ..profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES
 from ..profile.validators import ProfileError
 from ..releases.kubelet_policy_options import parse_bool
 from ..releases.versions import minor
-from ..rules.memory_qos import GATE, SOUND_KERNEL
+from ..rules.memory_qos import GATE, SAFE_KERNEL
 
 KnobValues = Mapping[str, Any]
-"""Values by the name of their knob; None puts back what was there before us."""
+"""Values by the name of their knob; None restores the value from before the first change."""
 
 
 @dataclass(frozen=True)
 class CgroupTask:
-    """Options of cgroup_qos: qos_class (with level: pods, each pod of it) or pod, and the settings."""
+    """Options of cgroup_qos: the target, qos_class (with level: pods, each of its pods) or pod, and the settings."""
 
     target: Mapping[str, Any]
     settings: KnobValues
@@ -37,7 +37,7 @@ class CgroupTask:
 
 @dataclass(frozen=True)
 class SliceTask:
-    """Options of systemd_slice, which takes back a property that it set before and that is not named any more."""
+    """Options of systemd_slice, which restores a property that it set before and that is no longer in the options."""
 
     name: str
     state: str = "present"
@@ -48,19 +48,19 @@ class SliceTask:
 
 @dataclass(frozen=True)
 class Unsupported:
-    """Something of a level that this node does not get, and why; level "system" is the slices beside the pods."""
+    """A setting of a level that this node does not get, and why; level "system" is the slices beside the pods."""
 
     level: str
-    thing: str
+    setting: str
     reason: str
 
 
 @dataclass(frozen=True)
 class QosPlan:
-    """``reserved`` are the slices that have to exist before kubelet is told of them.
+    """``reserved`` are the slices that must exist before kubelet's configuration names them.
 
-    ``levels``: what a pod of each of the Volcano agent's levels gets on this node. ``kubelet``: what cgroup_qos has to
-    know of kubelet, as far as it is known.
+    ``levels``: the settings of a pod of each of the Volcano agent's levels on this node. ``kubelet``: kubelet's values
+    that cgroup_qos needs, as far as they are known.
     """
 
     cgroups: tuple[CgroupTask, ...] = ()
@@ -82,7 +82,7 @@ class KubeletSettings:
     settings: Mapping[str, Setting]
 
     def value(self, key: str) -> Any:
-        """A field's value in force; None where it is not set."""
+        """A field's effective value; None if it is not set."""
         return self.settings[key].value if key in self.settings else None
 
     @property
@@ -91,7 +91,7 @@ class KubeletSettings:
 
     @property
     def memory_qos(self) -> bool | None:
-        """The gate MemoryQoS, as somebody set it; None where nobody did."""
+        """The gate MemoryQoS as kubelet's configuration sets it; None if it is not set."""
         gates = self.value(FEATURE_GATES.key)
         return parse_bool(gates[GATE]) if isinstance(gates, Mapping) and GATE in gates else None
 
@@ -105,7 +105,7 @@ class KubeletSettings:
 
 @dataclass(frozen=True)
 class QosNode:
-    """``features`` are True, False or None for what cannot be told; ``probed`` names the file that would show each."""
+    """``features`` are True, False or None for unknown; ``probed`` names the file that shows each."""
 
     mode: CgroupMode
     reason: str
@@ -129,7 +129,7 @@ class QosNode:
 
     @property
     def tree_exists(self) -> bool:
-        """Whether kubelet has made its cgroups under the driver in force."""
+        """Whether kubelet has created its cgroups under the effective driver."""
         if self.kubelet.driver is None:
             return False
         pods = KubeletTree(self.kubelet.driver, self.kubelet.cgroup_root).pods()
@@ -137,7 +137,9 @@ class QosNode:
 
 
 def _parse_kubelet(section: Mapping[str, Any]) -> KubeletSettings:
-    checkpoints = [each for each in section["checkpoints"] if each["path"].endswith("cpu_manager_state")]
+    checkpoints = [
+        checkpoint for checkpoint in section["checkpoints"] if checkpoint["path"].endswith("cpu_manager_state")
+    ]
     driver = section["cgroup_driver"]
     return KubeletSettings(
         running=section["running"],
@@ -146,12 +148,12 @@ def _parse_kubelet(section: Mapping[str, Any]) -> KubeletSettings:
         cpu_manager_policy=section["cpu_manager_policy"],
         checkpoint_policy=checkpoints[0]["policy"] if checkpoints else None,
         root_dir=checkpoints[0]["path"].rpartition("/")[0] if checkpoints else None,
-        settings={key: Setting(each["value"], each["source"]) for key, each in section["settings"].items()},
+        settings={key: Setting(setting["value"], setting["source"]) for key, setting in section["settings"].items()},
     )
 
 
 def parse_node(document: Mapping[str, Any]) -> QosNode:
-    """The node of a facts document; ProfileError for what is none of schema 1."""
+    """The node of a facts document; ProfileError for a document that is not of schema 1."""
     try:
         cgroup, kernel, cpu = document["cgroup"], document["kernel"], document["cpu"]
         return QosNode(
@@ -169,40 +171,38 @@ def parse_node(document: Mapping[str, Any]) -> QosNode:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ProfileError(
-            "facts", f"{error} is missing or wrong: give ansible_facts.colocation as node_facts returns it"
+            "facts", f"{error} is missing or wrong: pass ansible_facts.colocation as node_facts returns it"
         ) from None
 
 
 FEATURE_BY_KNOB = {"cpu_bvt_warp_ns": "cpu_bvt"}
-"""The fact that tells of a knob, where it has another name than the knob."""
+"""The fact that shows whether the kernel has a knob, if its name differs from the knob's."""
 PROTECTION = ("memory_min", "memory_low")
 RECURSIVE_PROTECTION = (5, 7)
 """The first kernel whose cgroup2 can be mounted with memory_recursiveprot (Documentation/admin-guide/cgroup-v2.rst)."""
 
 ReasonFunction = Callable[[str], str]
-"""From a knob's name to the reason why not; empty where nothing is in the way."""
+"""From a knob's name to the reason why it cannot be set; empty if it can."""
 
 
 def unsupported_reason(node: QosNode, knob: str) -> str:
-    """Why the node's kernel has no such setting, or none that can be used.
+    """Why the node's kernel does not have a setting, or why it cannot be used; empty if it can.
 
-    What is not known is no obstacle: cgroup_qos looks for the file itself, and says what it left out.
+    Unknown facts are not an obstacle: cgroup_qos looks for the file itself and reports what it does not set.
     """
     controller = knob_of(knob).controller("v2" if node.v2 else "v1")
     if not controller:
-        return f"it is known on cgroup v1 only, and this node has {node.mode.value}"
+        return f"it exists on cgroup v1 only, and this node has {node.mode.value}"
     if controller not in node.controllers:
-        return f"the controller {controller} is not in force on this node ({node.reason})"
+        return f"the controller {controller} is not available on this node ({node.reason})"
     feature = FEATURE_BY_KNOB.get(knob, knob)
     if node.features.get(feature) is False:
         return f"this kernel ({node.release}) has no {node.probed[feature]}{_alternative(node, knob)}"
-    if knob == "memory_high" and node.kernel is not None and node.kernel < SOUND_KERNEL:
-        return (
-            f"Linux {node.release} may stall what reaches memory.high without an end; 5.9 and newer do not (KEP-2570)"
-        )
+    if knob == "memory_high" and node.kernel is not None and node.kernel < SAFE_KERNEL:
+        return f"Linux {node.release} may stall processes at memory.high forever; 5.9 and newer do not (KEP-2570)"
     if knob in PROTECTION and node.v2 and node.kernel is not None and node.kernel < RECURSIVE_PROTECTION:
         return (
-            f"Linux {node.release} does not hand the protection of a cgroup down to those in it;"
+            f"Linux {node.release} does not extend the protection of a cgroup to its children;"
             " 5.7 and newer do (memory_recursiveprot)"
         )
     return ""
@@ -212,12 +212,12 @@ def _alternative(node: QosNode, knob: str) -> str:
     if node.v2 or not knob.startswith("memory_"):
         return ""
     if knob == "memory_high":
-        return ", which came with cgroup v2; memory_max limits here as well, but kills where memory_high throttles"
-    return ", which came with cgroup v2" if knob in PROTECTION else ""
+        return ", which needs cgroup v2; memory_max also limits on v1, but kills where memory_high throttles"
+    return ", which needs cgroup v2" if knob in PROTECTION else ""
 
 
 def kubelet_owned_reason(node: QosNode, qos: QosClass, knob: str) -> str:
-    """Why a setting of a class is not ours: kubelet writes it itself. Said by the table that cgroup_qos goes by."""
+    """Why a setting of a class is not managed: kubelet writes it itself, by the table that cgroup_qos uses too."""
     kubelet = node.kubelet
     return refusal(
         knob_of(knob),
@@ -231,12 +231,14 @@ def kubelet_owned_reason(node: QosNode, qos: QosClass, knob: str) -> str:
 
 
 def split_supported(
-    level: str, wanted: Mapping[str, Any], why_not: ReasonFunction
+    level: str, desired: Mapping[str, Any], why_not: ReasonFunction
 ) -> tuple[KnobValues, tuple[Unsupported, ...]]:
-    """What can be set, and why the rest cannot. Of what is not wanted and cannot be, nothing is said."""
-    reasons = {knob: why_not(knob) for knob in wanted}
-    settings = {knob: value for knob, value in wanted.items() if not reasons[knob]}
-    cannot = tuple(
-        Unsupported(level, knob, reasons[knob]) for knob, value in wanted.items() if reasons[knob] and value is not None
+    """The settings that can be set, and why the others cannot. An unsupported setting without a value is left out."""
+    reasons = {knob: why_not(knob) for knob in desired}
+    settings = {knob: value for knob, value in desired.items() if not reasons[knob]}
+    unsupported = tuple(
+        Unsupported(level, knob, reasons[knob])
+        for knob, value in desired.items()
+        if reasons[knob] and value is not None
     )
-    return settings, cannot
+    return settings, unsupported

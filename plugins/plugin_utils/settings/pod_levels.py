@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What pods of each level get on a node: the levels in terms of its kernel, and the CPUs that kubelet pins.
+"""Settings of pods of each level on a node: the levels in terms of its kernel, and the CPUs that kubelet pins.
 
-Pods of the profile's list get it here, all others by the agent or an NRI plugin. Nothing is written for pinning, it is
-only checked: kubelet gives a Guaranteed pod with whole CPUs its own (pkg/kubelet/cm/cpumanager, policy_static.go and
+Pods in the profile's list get them from this collection, all others from the agent or an NRI plugin. Pinning is only
+checked: kubelet gives a Guaranteed pod with whole CPUs exclusive ones (pkg/kubelet/cm/cpumanager, policy_static.go and
 cpu_manager.go).
 """
 
@@ -31,11 +31,11 @@ MEMCG_QOS = "/proc/sys/vm/memcg_qos_enable"
 GROUP_IDENTITY = "/proc/sys/kernel/sched_group_identity_enabled"
 CORE_SCHEDULING = "/proc/sys/kernel/sched_core"
 HUAWEI_RELEASE = ".hce"
-"""In the release of Huawei Cloud EulerOS, whose kernels have several levels."""
+"""Part of the release of Huawei Cloud EulerOS kernels, which have several levels."""
 
 
 class KernelScheduler(str, Enum):
-    """What a kernel knows of priorities among cgroups."""
+    """How a kernel supports priorities among cgroups."""
 
     MAINLINE = "mainline"
     TWO_LEVELS = "openEuler, two levels"
@@ -44,7 +44,7 @@ class KernelScheduler(str, Enum):
 
 
 def detect_scheduler(node: QosNode, kernel_levels: str) -> KernelScheduler:
-    """What the kernel's files show. ``auto`` takes two levels, which every openEuler kernel knows."""
+    """The scheduler by the kernel's files. ``auto`` uses two levels, which every openEuler kernel supports."""
     if node.features.get("cpu_qos_level") and not unsupported_reason(node, "cpu_qos_level"):
         several = kernel_levels == "multi" or (kernel_levels == "auto" and HUAWEI_RELEASE in (node.release or ""))
         return KernelScheduler.MULTI_LEVELS if several else KernelScheduler.TWO_LEVELS
@@ -54,12 +54,12 @@ def detect_scheduler(node: QosNode, kernel_levels: str) -> KernelScheduler:
 
 
 def identity_disabled_reason(node: QosNode) -> str:
-    """Why group identity, which the kernel has, has no effect; empty where it has one.
+    """Why group identity has no effect although the kernel has it; empty if it has one.
 
     Source: koordinator pkg/koordlet/runtimehooks/hooks/groupidentity; Alibaba Cloud Linux, Group identity feature.
     """
     if node.sysctls.get(GROUP_IDENTITY) == "0":
-        return "kernel.sched_group_identity_enabled is 0: write it as 1 in /etc/sysctl.d"
+        return "kernel.sched_group_identity_enabled is 0: set it to 1 in /etc/sysctl.d"
     if node.sysctls.get(CORE_SCHEDULING) == "1":
         return "kernel.sched_core is 1, and core scheduling excludes group identity"
     return ""
@@ -90,45 +90,45 @@ CPU_SETTINGS: Mapping[KernelScheduler, Callable[[QosLevel], KnobValues]] = {
 
 
 def pod_settings(node: QosNode, level: QosLevel, kind: KernelScheduler) -> KnobValues:
-    """What a pod of a level is given by its own cgroup."""
+    """The settings of a pod of a level, in the pod's own cgroup."""
     memory = {} if memory_reason(node) else {"memory_qos_level": LEVEL_NUMBERS[level].memory}
     return {**CPU_SETTINGS[kind](level), **memory}
 
 
 def memory_reason(node: QosNode) -> str:
-    """Why memory.qos_level is of no use; empty where it is."""
+    """Why memory.qos_level cannot be used; empty if it can."""
     if node.features.get("memory_qos_level") is None:
-        return "nothing shows whether this kernel has memory.qos_level"
+        return "it is unknown whether this kernel has memory.qos_level"
     if not node.features["memory_qos_level"]:
-        return f"this kernel ({node.release}) has no memory.qos_level, which openEuler's have on cgroup v1"
+        return f"this kernel ({node.release}) has no memory.qos_level, which openEuler kernels have on cgroup v1"
     if unsupported_reason(node, "memory_qos_level"):
         return unsupported_reason(node, "memory_qos_level")
     if node.sysctls.get(MEMCG_QOS) == "0":
-        return "vm.memcg_qos_enable is 0, so that the kernel takes no notice: write it as 1 in /etc/sysctl.d"
+        return "vm.memcg_qos_enable is 0, so the kernel ignores it: set the sysctl to 1 in /etc/sysctl.d"
     return ""
 
 
 def _no_levels(node: QosNode) -> str:
     if node.features.get("cpu_qos_level"):
-        return f"cpu.qos_level is there, but {unsupported_reason(node, 'cpu_qos_level')}"
+        return f"the kernel has cpu.qos_level, but {unsupported_reason(node, 'cpu_qos_level')}"
     if node.features.get("cpu_bvt"):
         return identity_disabled_reason(node)
     if None in (node.features.get("cpu_qos_level"), node.features.get("cpu_bvt")):
-        return "nothing shows whether this kernel has cpu.qos_level or cpu.bvt_warp_ns"
+        return "it is unknown whether this kernel has cpu.qos_level or cpu.bvt_warp_ns"
     return f"this kernel ({node.release}) has no cpu.qos_level and no cpu.bvt_warp_ns"
 
 
 LOST_ON_MAINLINE: Mapping[QosLevel, str] = {
-    QosLevel.LC: "nothing runs before the others: its share is its CPU request, and it is pinned only if it is"
+    QosLevel.LC: "the pod does not run before others: its share is its CPU request, and it is pinned only if it is"
     " Guaranteed with whole CPUs",
-    QosLevel.HLS: "nothing keeps the sibling threads of its CPUs free; what is its own are the CPUs that kubelet pins",
+    QosLevel.HLS: "the sibling threads of its CPUs are not kept free; only the CPUs that kubelet pins are exclusive",
     QosLevel.LS: "its share is its CPU request",
-    QosLevel.BE: "cpu.idle of the pod and kubelet's smallest weight take its place",
+    QosLevel.BE: "cpu.idle of the pod and kubelet's smallest weight replace it",
 }
 
 
 def unsupported_levels(node: QosNode, level: QosLevel, kind: KernelScheduler) -> Iterator[Unsupported]:
-    """What of a level's two numbers this kernel does not know."""
+    """The numbers of a level that this kernel does not support."""
     cpu, memory = LEVEL_NUMBERS[level].cpu, LEVEL_NUMBERS[level].memory
     if kind is KernelScheduler.MAINLINE:
         yield Unsupported(level.value, f"cpu.qos_level {cpu}", f"{_no_levels(node)}; {LOST_ON_MAINLINE[level]}")
@@ -136,32 +136,32 @@ def unsupported_levels(node: QosNode, level: QosLevel, kind: KernelScheduler) ->
         yield Unsupported(
             level.value,
             f"cpu.qos_level {cpu}",
-            "0 and -1 are the levels that every openEuler kernel takes, so it is 0; where CONFIG_QOS_SCHED_MULTILEVEL"
-            " is on, say kernel_levels: multi, and elsewhere the agent's own write of it fails",
+            "0 and -1 are the levels that every openEuler kernel accepts, so it is 0; if the kernel has"
+            " CONFIG_QOS_SCHED_MULTILEVEL, set kernel_levels: multi; on others the agent's own write of it fails",
         )
     if memory < 0 and memory_reason(node):
         yield Unsupported(level.value, f"memory.qos_level {memory}", memory_reason(node))
 
 
 PODS_ONLY_REASON = (
-    "it is set on pods only, because kubelet would not start again if its class had it: list pods in pods, or say"
-    " be.cpu_idle: true for each BestEffort pod that is there"
+    "it is set on pods only, because kubelet would not start again if its class had it: list pods in pods, or set"
+    " be.cpu_idle: true for all current BestEffort pods"
 )
 CONTAINER_BURST_REASON = (
-    "a class has no quota to exceed, and of a pod's containers each has its own: annotate the pod with"
-    " volcano.sh/enable-quota-burst and let the Volcano agent write it"
+    "a class has no quota to exceed, and each container of a pod has its own quota: annotate the pod with"
+    " volcano.sh/enable-quota-burst, and the Volcano agent writes it"
 )
 
 
 def level_settings(node: QosNode, profile: QosProfile, level: QosLevel, kind: KernelScheduler) -> KnobValues:
-    """What a pod of a level can be given on this node."""
+    """The settings that a pod of a level can have on this node."""
     burst = profile.latency_sensitive.cpu_burst if level is QosLevel.LS else None
     own = {**pod_settings(node, level, kind), **({} if burst is None else {"cpu_burst": burst})}
     return split_supported(level.value, own, lambda knob: unsupported_reason(node, knob))[0]
 
 
 def idle_pods(node: QosNode, profile: QosProfile, kind: KernelScheduler) -> Iterator[CgroupTask]:
-    """Every BestEffort pod that is on the node, where that is wanted."""
+    """A task for all BestEffort pods on the node, if the profile makes them idle."""
     if profile.best_effort.cpu_idle and QosLevel.BE in profile.levels:
         settings = level_settings(node, profile, QosLevel.BE, kind)
         yield CgroupTask({"qos_class": QosClass.BESTEFFORT.value, "level": "pods"}, settings)
@@ -174,7 +174,7 @@ def pod_task(node: QosNode, profile: QosProfile, pod: PodLevel, kind: KernelSche
 def unsupported_for_pods(
     node: QosNode, profile: QosProfile, level: QosLevel, kind: KernelScheduler
 ) -> Iterator[Unsupported]:
-    """What pods of a level do not get, and what only some of them do."""
+    """Settings that pods of a level, or some of them, do not get."""
     yield from unsupported_levels(node, level, kind)
     if level is QosLevel.BE and "cpu_idle" in pod_settings(node, level, kind):
         reason = unsupported_reason(node, "cpu_idle") or ("" if profile.best_effort.cpu_idle else PODS_ONLY_REASON)
@@ -186,11 +186,11 @@ def unsupported_for_pods(
 
 
 NO_QUOTA_SINCE = (1, 33)
-"""DisableCPUQuotaWithExclusiveCPUs is on by default from then on (pkg/features/kube_features.go)."""
+"""DisableCPUQuotaWithExclusiveCPUs is on by default from this release on (pkg/features/kube_features.go)."""
 
 
-def _unsupported_hls(thing: str, reason: str) -> Unsupported:
-    return Unsupported(QosLevel.HLS.value, thing, reason)
+def _unsupported_hls(setting: str, reason: str) -> Unsupported:
+    return Unsupported(QosLevel.HLS.value, setting, reason)
 
 
 def _has_full_cores(kubelet: KubeletSettings) -> bool:
@@ -199,7 +199,7 @@ def _has_full_cores(kubelet: KubeletSettings) -> bool:
 
 
 def pinning_obstacles(node: QosNode) -> Iterator[Unsupported]:
-    """What stands in the way of pinned CPUs, and what they are without."""
+    """What prevents pinned CPUs, and what pinned CPUs lack."""
     kubelet = node.kubelet
     if kubelet.cpu_manager_policy != "static":
         policy = kubelet.cpu_manager_policy or "not known"
@@ -212,9 +212,7 @@ def pinning_obstacles(node: QosNode) -> Iterator[Unsupported]:
             "pinned CPUs", "no CPU is reserved, and kubelet does not start with the static policy without one"
         )
     if kubelet.checkpoint_policy not in ("static", None):
-        yield _unsupported_hls(
-            "pinned CPUs", f"kubelet's checkpoint is still that of the policy {kubelet.checkpoint_policy}"
-        )
+        yield _unsupported_hls("pinned CPUs", f"kubelet's checkpoint still has the policy {kubelet.checkpoint_policy}")
     if node.smt and not _has_full_cores(kubelet):
         yield _unsupported_hls(
             "whole cores",
@@ -224,5 +222,5 @@ def pinning_obstacles(node: QosNode) -> Iterator[Unsupported]:
     if kubelet.version is not None and kubelet.version < NO_QUOTA_SINCE:
         version = ".".join(map(str, kubelet.version))
         yield _unsupported_hls(
-            "no CPU quota", f"kubelet {version} keeps the quota of pinned containers; 1.33 and newer lift it"
+            "no CPU quota", f"kubelet {version} keeps the quota of pinned containers; 1.33 and newer remove it"
         )

@@ -47,12 +47,12 @@ _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 UID = re.compile(r"[A-Za-z0-9-]+")
 MAX_AMOUNT = 1 << 63
 RESERVED_WEIGHT = "reserved"
-"""A weight that follows from what is reserved."""
+"""The weight is computed from the reservation."""
 
 
 @dataclass(frozen=True)
 class Amount:
-    """A share of something, more than 0 and at most 1, or an absolute amount; ``text`` as it was written."""
+    """A share, greater than 0 and at most 1, or an absolute amount; ``text`` is the value of the option."""
 
     text: str
     share: Fraction | None = None
@@ -71,7 +71,7 @@ def parse_amount(variable: str, value: Any) -> Amount | None:
     if percent:
         share = Fraction(percent[1]) / 100
         if not 0 < share <= 1:
-            raise ProfileError(variable, f"{text} is not more than 0% and at most 100%")
+            raise ProfileError(variable, f"{text} is not greater than 0% and at most 100%")
         return Amount(text, share=share)
     try:
         absolute = parse_quantity(text)
@@ -80,7 +80,7 @@ def parse_amount(variable: str, value: Any) -> Amount | None:
             variable, f"{text!r} is neither a share such as 60% nor an amount such as 2.5 or 4Gi"
         ) from None
     if not 0 < absolute < MAX_AMOUNT:
-        raise ProfileError(variable, f"{text} is not more than nothing and less than 2^63")
+        raise ProfileError(variable, f"{text} is not greater than 0 and less than 2^63")
     return Amount(text, absolute=absolute)
 
 
@@ -118,7 +118,7 @@ class PodLevel:
 
 @dataclass(frozen=True)
 class QosProfile:
-    """None means: not wanted. ``kernel_levels``: auto, two or multi, what cpu.qos_level takes."""
+    """None: the setting is not used. ``kernel_levels``: auto, two or multi, the values that cpu.qos_level accepts."""
 
     levels: frozenset[QosLevel] = frozenset((QosLevel.HLS, QosLevel.LS, QosLevel.BE))
     best_effort: BestEffort = field(default_factory=BestEffort)
@@ -133,7 +133,7 @@ def _parse_count(variable: str, value: Any) -> int | None:
     if not text:
         return None
     if not text.isdecimal() or not 0 < int(text) < MAX_AMOUNT:
-        raise ProfileError(variable, f"{text!r} is not a whole number above 0; empty leaves it out")
+        raise ProfileError(variable, f"{text!r} is not a whole number above 0; empty does not set it")
     return int(text)
 
 
@@ -149,15 +149,15 @@ def _parse_pod(variable: str, value: Mapping[str, Any]) -> PodLevel:
     if set(identity) not in ({"uid"}, {"namespace", "name"}):
         raise ProfileError(variable, "needs either uid, or namespace and name")
     if "uid" in identity and not UID.fullmatch(identity["uid"]):
-        raise ProfileError(f"{variable}.uid", f"{identity['uid']!r} is no UID of a pod")
+        raise ProfileError(f"{variable}.uid", f"{identity['uid']!r} is not the UID of a pod")
     return PodLevel(identity, QosLevel(value["level"]))
 
 
 def parse_qos_profile(options: Mapping[str, Any]) -> QosProfile:
     """QosProfile of the option ``profile`` of qos_plan, whose defaults are applied; ProfileError names the entry."""
-    be, ls, system = (options[each] for each in ("be", "ls", "system"))
+    be, ls, system = (options[group] for group in ("be", "ls", "system"))
     return QosProfile(
-        levels=frozenset(QosLevel(each) for each in options["levels"]),
+        levels=frozenset(QosLevel(level) for level in options["levels"]),
         best_effort=BestEffort(
             cpu_quota=parse_amount("be.cpu_quota", be["cpu_quota"]),
             memory_high=parse_amount("be.memory_high", be["memory_high"]),
@@ -171,6 +171,6 @@ def parse_qos_profile(options: Mapping[str, Any]) -> QosProfile:
             cpu_burst=_parse_count("ls.cpu_burst", ls["cpu_burst"]),
         ),
         system=SystemProfile(_parse_weight("system.cpu_weight", system["cpu_weight"]), system["memory"]),
-        pods=tuple(_parse_pod(f"pods[{number}]", each) for number, each in enumerate(options["pods"])),
+        pods=tuple(_parse_pod(f"pods[{number}]", pod) for number, pod in enumerate(options["pods"])),
         kernel_levels=options["kernel_levels"],
     )

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The slices of kubelet's reservations, with weight, protection and limits.
 
-On cgroup v2 kubelet gives kubepods a weight by its own linear formula, by which a CPU is 39, while a slice without a
-weight has systemd's 100 (kubernetes#139790). On v1 kubelet writes shares, and systemd makes shares of a weight.
+On cgroup v2 kubelet computes the weight of kubepods with its own linear formula, in which a CPU is 39, while a slice
+without a weight has systemd's 100 (kubernetes#139790). On v1 kubelet writes shares, and systemd converts a weight to
+shares.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .qos_profile import RESERVED_WEIGHT, SystemProfile
 
 
 def slice_weight(cpus: Fraction, mode: CgroupMode) -> int:
-    """CPUWeight of a slice for which so many CPUs are reserved; thousandths are rounded up as kubelet does it."""
+    """CPUWeight of a slice with this many reserved CPUs; thousandths are rounded up, as in kubelet."""
     shares = shares_of_milli_cpu(ceil(cpus * 1000))
     return kubelet_weight(shares) if mode is CgroupMode.V2 else min(WEIGHT_MAX, weight_of_shares(shares))
 
@@ -39,83 +40,83 @@ MEMORY_PROPERTIES = {"low": "MemoryLow", "min": "MemoryMin"}
 
 @dataclass(frozen=True)
 class SliceShare:
-    """A slice, and the reservations that it stands for."""
+    """A slice, and the reservations that belong to it."""
 
     name: str
     reservations: tuple[Reservation, ...]
 
     @property
     def amounts(self) -> ReservedAmounts:
-        return sum((each.amounts for each in self.reservations), ReservedAmounts())
+        return sum((reservation.amounts for reservation in self.reservations), ReservedAmounts())
 
     @property
-    def named(self) -> tuple[Reservation, ...]:
-        """Those whose field in kubelet's configuration names the slice."""
-        return tuple(each for each in self.reservations if each.cgroup)
+    def configured(self) -> tuple[Reservation, ...]:
+        """The reservations whose field in kubelet's configuration names the slice."""
+        return tuple(reservation for reservation in self.reservations if reservation.cgroup)
 
     @property
     def enforced(self) -> tuple[Reservation, ...]:
-        return tuple(each for each in self.named if each.enforced)
+        return tuple(reservation for reservation in self.configured if reservation.enforced)
 
 
 def group_by_slice(
-    node: QosNode, found: Sequence[Reservation]
+    node: QosNode, reservations: Sequence[Reservation]
 ) -> tuple[tuple[SliceShare, ...], tuple[Unsupported, ...]]:
-    """Each slice with what it stands for: system.slice with all that has no cgroup of its own."""
+    """Each slice with its reservations; system.slice has those without a cgroup."""
     parts: dict[str, list[Reservation]] = {SYSTEM_SLICE: []}
-    cannot = []
-    for each in found:
+    unsupported = []
+    for reservation in reservations:
         name, driver = SYSTEM_SLICE, node.kubelet.driver
-        if each.cgroup:
-            name = slice_of(each.cgroup, driver) if driver else ""
+        if reservation.cgroup:
+            name = slice_of(reservation.cgroup, driver) if driver else ""
         if name:
-            parts.setdefault(name, []).append(each)
+            parts.setdefault(name, []).append(reservation)
         else:
-            cannot.append(Unsupported(SYSTEM_LEVEL, each.field.key, _no_slice_reason(each, driver)))
-    return tuple(SliceShare(name, tuple(each)) for name, each in parts.items()), tuple(cannot)
+            unsupported.append(Unsupported(SYSTEM_LEVEL, reservation.field.key, _no_slice_reason(reservation, driver)))
+    return tuple(SliceShare(name, tuple(reservations)) for name, reservations in parts.items()), tuple(unsupported)
 
 
 def _no_slice_reason(reservation: Reservation, driver: Driver | None) -> str:
     if driver is None:
-        return "kubelet's cgroup driver is not known, and so not which slice it means"
+        return "kubelet's cgroup driver is not known, and therefore the slice that it means"
     if driver is Driver.CGROUPFS:
         return (
-            f"{reservation.cgroup} is no slice's path, and systemd keeps only slices:"
-            " write one such as /runtime.slice or /runtime.slice/runtime-kube.slice"
+            f"{reservation.cgroup} is not the path of a slice, and systemd keeps only slices:"
+            " write a path such as /runtime.slice or /runtime.slice/runtime-kube.slice"
         )
-    return f"{reservation.cgroup} is no slice's name: each dash in it starts a level, and none may be empty"
+    return f"{reservation.cgroup} is not the name of a slice: each dash in it starts a level, and no level may be empty"
 
 
 def needed_controllers(node: QosNode) -> tuple[str, ...]:
-    """The controllers in which kubelet looks for a reserved cgroup before it starts."""
-    return tuple(each for each in (NEEDED_V2 if node.v2 else NEEDED_V1) if each in node.controllers)
+    """The controllers in which kubelet checks a reserved cgroup at its start."""
+    return tuple(controller for controller in (NEEDED_V2 if node.v2 else NEEDED_V1) if controller in node.controllers)
 
 
 def weight_properties(
-    node: QosNode, share: SliceShare, wanted: SystemProfile
+    node: QosNode, share: SliceShare, system: SystemProfile
 ) -> Iterator[tuple[str, Any] | Unsupported]:
-    """CPUWeight; where kubelet enforces the reservation, the very weight that kubelet writes at its start."""
-    if not share.enforced and wanted.cpu_weight != RESERVED_WEIGHT:
-        if wanted.cpu_weight:
-            yield "CPUWeight", int(wanted.cpu_weight)
+    """CPUWeight; if kubelet enforces the reservation, the same weight that kubelet writes at its start."""
+    if not share.enforced and system.cpu_weight != RESERVED_WEIGHT:
+        if system.cpu_weight:
+            yield "CPUWeight", int(system.cpu_weight)
         return
-    if wanted.cpu_weight != RESERVED_WEIGHT:
-        words = ", ".join(each.word for each in share.enforced)
-        reason = f"kubelet enforces {words} on it, and writes the weight of what is reserved whenever it starts"
-        yield Unsupported(SYSTEM_LEVEL, f"CPUWeight {wanted.cpu_weight or 'by default'} of {share.name}", reason)
+    if system.cpu_weight != RESERVED_WEIGHT:
+        words = ", ".join(reservation.word for reservation in share.enforced)
+        reason = f"kubelet enforces {words} on it, and writes the weight of the reservation at each start"
+        yield Unsupported(SYSTEM_LEVEL, f"CPUWeight {system.cpu_weight or 'by default'} of {share.name}", reason)
     if share.amounts.cpu:
         yield "CPUWeight", slice_weight(share.amounts.cpu, node.mode)
     else:
         yield Unsupported(
-            SYSTEM_LEVEL, f"CPUWeight of {share.name}", "no CPU is reserved for it, and of none follows no weight"
+            SYSTEM_LEVEL, f"CPUWeight of {share.name}", "no CPU is reserved for it, so no weight can be derived"
         )
 
 
 def memory_properties(
-    node: QosNode, share: SliceShare, wanted: SystemProfile
+    node: QosNode, share: SliceShare, system: SystemProfile
 ) -> Iterator[tuple[str, Any] | Unsupported]:
-    """MemoryLow or MemoryMin, as much as is reserved."""
-    chosen = MEMORY_PROPERTIES.get(wanted.memory)
+    """MemoryLow or MemoryMin, with the amount of the reservation."""
+    chosen = MEMORY_PROPERTIES.get(system.memory)
     amount = int(share.amounts.memory)
     if chosen is None or not amount:
         return
@@ -126,7 +127,7 @@ def memory_properties(
 def _unprotected_reason(node: QosNode, share: SliceShare) -> str:
     if not node.v2:
         return "systemd sets it on cgroup v2 only"
-    if node.kubelet.protects_memory and any(not each.compressible_only for each in share.enforced):
+    if node.kubelet.protects_memory and any(not reservation.compressible_only for reservation in share.enforced):
         return "kubelet enforces memory on it, and its MemoryQoS may set MemoryMin"
     return unsupported_reason(node, "memory_low")
 
@@ -134,26 +135,28 @@ def _unprotected_reason(node: QosNode, share: SliceShare) -> str:
 def limit_properties(share: SliceShare) -> Iterator[tuple[str, Any]]:
     """The limits that kubelet enforces: it writes them once, at its start.
 
-    A daemon-reload takes them away unless systemd knows them (kubernetes#104289), which depends on driver and version.
+    A daemon-reload removes them unless systemd knows them (kubernetes#104289), which depends on driver and version.
     """
-    strict = sum((each.amounts for each in share.enforced if not each.compressible_only), ReservedAmounts())
+    strict = sum(
+        (reservation.amounts for reservation in share.enforced if not reservation.compressible_only), ReservedAmounts()
+    )
     if strict.memory:
         yield "MemoryMax", int(strict.memory)
     if strict.pids:
         yield "TasksMax", int(strict.pids)
 
 
-def plan_slice(node: QosNode, share: SliceShare, wanted: SystemProfile) -> tuple[SliceTask, tuple[Unsupported, ...]]:
-    """The slice with all its properties; systemd_slice takes back what it set before and is not named any more."""
+def plan_slice(node: QosNode, share: SliceShare, system: SystemProfile) -> tuple[SliceTask, tuple[Unsupported, ...]]:
+    """The slice with all its properties; systemd_slice restores a property that it set before and is not in these."""
     decided = [
-        *weight_properties(node, share, wanted),
-        *memory_properties(node, share, wanted),
+        *weight_properties(node, share, system),
+        *memory_properties(node, share, system),
         *limit_properties(share),
     ]
-    properties = dict(each for each in decided if not isinstance(each, Unsupported))
-    cannot = tuple(each for each in decided if isinstance(each, Unsupported))
-    if not share.named:
+    properties = dict(result for result in decided if not isinstance(result, Unsupported))
+    unsupported = tuple(result for result in decided if isinstance(result, Unsupported))
+    if not share.configured:
         state = "present" if properties else "absent"
-        return SliceTask(share.name, state, properties=properties), cannot
-    description = None if share.name == SYSTEM_SLICE else DESCRIPTIONS[share.named[0].word]
-    return SliceTask(share.name, "present", description, properties, needed_controllers(node)), cannot
+        return SliceTask(share.name, state, properties=properties), unsupported
+    description = None if share.name == SYSTEM_SLICE else DESCRIPTIONS[share.configured[0].word]
+    return SliceTask(share.name, "present", description, properties, needed_controllers(node)), unsupported

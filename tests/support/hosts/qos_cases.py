@@ -104,5 +104,5 @@ def properties(found: QosPlan, name: str) -> Any:
 
 def reason(found: QosPlan, level: str, thing: str) -> str:
     """Why a level does not get something; empty where it is not said."""
-    reasons = [each.reason for each in found.unsupported if (each.level, each.thing) == (level, thing)]
+    reasons = [each.reason for each in found.unsupported if (each.level, each.setting) == (level, thing)]
     return "; ".join(reasons)

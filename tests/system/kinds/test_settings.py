@@ -146,7 +146,7 @@ def test_reserved_memory_with_which_kubelet_would_not_start_is_refused(odd: Node
     tree, services = odd.tree(), odd.services()
     run = odd.ansible("provision", **{**PROFILE, "colocation_reserved_memory": WRONG})
     assert run.code != 0
-    assert "needs reservedMemory equal to what is kept back; kubelet does not start" in run.output
+    assert "for the Static memory manager reservedMemory must equal the sum" in run.output
     assert f"reservedMemory: {100 << 20} bytes" in run.output
     assert f"systemReserved + kubeReserved + evictionHard: {KEPT_BACK} bytes" in run.output
     assert (odd.tree(), odd.services()) == (tree, services)

@@ -47,14 +47,14 @@ BEFORE = dict(zip(STEPS, ["", *(text for _options, _changed, text in STEPS.value
 LATER = f"{FOLDER}/zz.conf"
 REFUSED: dict[str, tuple[str, dict[str, str | None], tuple[str, ...]]] = {
     "containerd": ("crio_config", {}, ("kubelet uses containerd at", "not cri-o", "Use containerd_config")),
-    "no_runtime": ("crio_config", {"usr/bin/containerd": None}, ("uses no runtime that was found at", "not cri-o")),
+    "no_runtime": ("crio_config", {"usr/bin/containerd": None}, ("uses an unknown runtime at", "not cri-o")),
     "crio": ("containerd_config", CRIO, ("kubelet uses cri-o at", "not containerd", "Use crio_config")),
     "broken": ("crio_config", {**CRIO, SITE: "[crio\n"}, (f"/{SITE}:1: ", "Correct the file")),
     "ours_broken": ("crio_config", {**CRIO, OURS: "[crio.runtime\n"}, (f"/{OURS}:1: ", "Correct the file")),
     "later": (
         "crio_config",
         {**CRIO, LATER: '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'},
-        (f"/{LATER}: sets cgroup_manager", "rename it"),
+        (f"/{LATER}: sets cgroup_manager", "rename the file"),
     ),
 }
 

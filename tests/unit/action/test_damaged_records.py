@@ -107,7 +107,7 @@ def test_a_record_that_cannot_be_read_is_a_finding(root: Path, name: str) -> Non
     DAMAGES[damage](path)
     (finding,) = findings(root)
     file = f"/{path.relative_to(root)}"
-    assert finding["summary"].startswith(f"{file} cannot be relied on: ")
+    assert finding["summary"].startswith(f"{file} cannot be used: ")
     assert finding["evidence"][0].startswith(f"{file}: ")
     assert len(finding["evidence"][0]) > len(f"{file}: ")
     assert finding["remedy"]
@@ -173,7 +173,7 @@ def test_what_lies_in_the_place_of_a_directory_of_ours_is_a_finding(root: Path, 
         shutil.rmtree(path)
         path.write_text("x")
     (finding,) = findings(root)
-    assert finding["summary"].startswith(f"/{STATE}{below} cannot be relied on: ")
+    assert finding["summary"].startswith(f"/{STATE}{below} cannot be used: ")
     assert finding["severity"] == "error"
     assert f"/{STATE}{below}: " in refused(root, "kubelet_config", OTHER)
     assert f"/{STATE}{below}: " in refused(root, "node_restore", {})

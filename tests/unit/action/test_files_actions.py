@@ -280,14 +280,14 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         {},
         as_it_is,
         {"fail_cgroup_v1": False, "pod_pids_limit": 5},
-        ("(fail_cgroup_v1): ", "failCgroupV1 came with kubelet 1.31", "does not tell its version"),
+        ("(fail_cgroup_v1): ", "failCgroupV1 was added in kubelet 1.31", "does not report its version"),
     ),
     "factor": (
         "kubelet_config",
         {},
         as_it_is,
         {"memory_throttling_factor": 1.5},
-        ("memory_throttling_factor: 1.5 is not more than 0 and at most 1",),
+        ("memory_throttling_factor: 1.5 is not greater than 0 and at most 1",),
     ),
     "memory": ("kubelet_config", {}, as_it_is, {"reserved_memory": "all"}, ("reserved_memory: is neither auto nor",)),
     "level": (

@@ -72,16 +72,16 @@ def test_a_slice_that_is_only_wanted_is_made_and_weighed(answers: Run) -> None:
 def test_the_driver_that_kubelet_will_have_says_what_is_a_slice(answers: Run) -> None:
     found = answers.results["other_driver"]
     assert found["reserved_slices"] == []
-    assert "kubelet is no slice's path" in str(found["unsupported"])
+    assert "kubelet is not the path of a slice" in str(found["unsupported"])
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
         ("wrong_level", "LC, HLS, LS, BE"),
-        ("wrong_share", "be.cpu_quota: 120% is not more than 0% and at most 100%"),
+        ("wrong_share", "be.cpu_quota: 120% is not greater than 0% and at most 100%"),
         ("wrong_cgroup", "kube_reserved_cgroup: '/a/../b' is not the path of a cgroup"),
-        ("wrong_facts", "give ansible_facts.colocation as node_facts returns it"),
+        ("wrong_facts", "pass ansible_facts.colocation as node_facts returns it"),
     ],
 )
 def test_wrong_values_fail_by_name(answers: Run, name: str, says: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/assess.md: its commands run, and what it shows is what they print."""
+"""docs/assess.md: its commands run, and print the output on the page."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from ansible_collections.volcano.colocation.tests.unit.docs.test_role_docs impor
 PAGE = (Path(__file__).parents[3] / "docs" / "assess.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
-SHOWN = [line for kind, text in BLOCKS if kind == "text" for line in text.splitlines()]
+EXAMPLE_LINES = [line for kind, text in BLOCKS if kind == "text" for line in text.splitlines()]
 REPLAYS = [line for line in COMMANDS if "colocation_snapshots=" in line]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("page")
-    (folder / "snapshots").mkdir()
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("page")
+    (directory / "snapshots").mkdir()
     for name in NAMES:
-        path = folder / "snapshots" / f"{name}.snapshot.json"
+        path = directory / "snapshots" / f"{name}.snapshot.json"
         path.write_text(json.dumps(captured(name)), encoding="utf-8")
-    return folder
+    return directory
 
 
-def output(folder: Path, command: str, playbook: Callable[..., Done] = playbook) -> str:
+def output(directory: Path, command: str, playbook: Callable[..., Done] = playbook) -> str:
     program, *arguments = shlex.split(command, comments=True)
     assert program == "ansible-playbook"
-    done = playbook(folder, *arguments)
+    done = playbook(directory, *arguments)
     assert done.status == 0, done.output
     return done.stdout
 
 
 @pytest.mark.parametrize("command", REPLAYS)
-def test_its_replays_run(folder: Path, command: str) -> None:
-    assert f"{DIFFERING}: MISALIGNED" in output(folder, command)
+def test_its_replays_run(directory: Path, command: str) -> None:
+    assert f"{DIFFERING}: MISALIGNED" in output(directory, command)
 
 
-def test_what_it_shows_is_what_is_printed(folder: Path) -> None:
+def test_its_output_is_what_is_printed(directory: Path) -> None:
     printed = [
-        re.sub(r"^( +)\d+\. ", r"\1", line) for line in output(folder, REPLAYS[0], started_playbook).splitlines()
+        re.sub(r"^( +)\d+\. ", r"\1", line) for line in output(directory, REPLAYS[0], started_playbook).splitlines()
     ]
-    missing = [line for line in SHOWN if re.sub(r"^( +)\d+\. ", r"\1", line) not in printed]
+    missing = [line for line in EXAMPLE_LINES if re.sub(r"^( +)\d+\. ", r"\1", line) not in printed]
     assert missing == []
 
 

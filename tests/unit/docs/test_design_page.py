@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/design.md and docs/walkthroughs.md: what they name is there, and the map has every package."""
+"""docs/design.md and docs/walkthroughs.md: the paths and names exist, and the map has every package."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DOCS = ROOT / "docs"
 PAGES = [DOCS / "design.md", DOCS / "walkthroughs.md"]
 DESIGN = PAGES[0].read_text(encoding="utf-8")
 BASES = [ROOT, *(ROOT / "plugins" / name for name in ("", "plugin_utils", "module_utils"))]
-"""Where paths of the tables begin."""
+"""The directories in which paths of the tables begin."""
 
 FORBIDDEN = "utils.py"
 SCREEN = 45
@@ -29,7 +29,7 @@ def is_path(span: str) -> bool:
     return PATH.fullmatch(span) is not None and ("/" in span or span.endswith((".py", ".toml", ".yml")))
 
 
-def found(path: str) -> list[Path]:
+def existing_paths(path: str) -> list[Path]:
     return [base / path for base in BASES if (base / path).exists()]
 
 
@@ -45,8 +45,8 @@ def section(title: str) -> str:
 def test_paths_exist(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     paths = {span for span in SPAN.findall(prose) if is_path(span)}
-    beside = {path.name for folder in ("plugins", "tests/unit/project") for path in (ROOT / folder).rglob("*.py")}
-    assert {path for path in paths if not found(path) and path not in beside} - {FORBIDDEN} == set()
+    beside = {path.name for directory in ("plugins", "tests/unit/project") for path in (ROOT / directory).rglob("*.py")}
+    assert {path for path in paths if not existing_paths(path) and path not in beside} - {FORBIDDEN} == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -59,7 +59,7 @@ def test_paths_of_commands_exist(page: Path) -> None:
 def test_names_are_in_the_files_of_their_row(row: str) -> None:
     """Those that follow a path and a colon."""
     for path, names in re.findall(r"`([\w./-]+)`: ((?:`[^`]+`(?:, )?)+)", row):
-        text = found(path)[0].read_text(encoding="utf-8")
+        text = existing_paths(path)[0].read_text(encoding="utf-8")
         assert [name for name in SPAN.findall(names) if name not in text] == []
 
 

@@ -43,11 +43,11 @@ VARIANTS = {
     **variants_runtime.VARIANTS,
 }
 PARAMETER = "code"
-"""A helper hands this on, and a table is walked through with it; the code itself stands where they are filled."""
+"""The name of the parameter through which helpers and loops over tables pass a code; the callers have the code."""
 
 
 def makers(trees: Iterable[ast.Module], kind: str) -> set[str]:
-    """The names that make a value of this kind of a code: its class, and helpers that take the code first."""
+    """The names that create a value of this kind from a code: its class, and helpers that take the code first."""
     nodes = (node for tree in trees for node in ast.walk(tree))
     return {kind} | {
         node.name
@@ -61,7 +61,7 @@ def makers(trees: Iterable[ast.Module], kind: str) -> set[str]:
 
 
 def constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """What a module gives a name to: some codes have one."""
+    """The constants of a module: some codes are constants."""
     return {
         target.id: node.value
         for node in tree.body
@@ -78,23 +78,23 @@ def first_arguments(tree: ast.Module, names: set[str]) -> Iterator[ast.expr]:
 
 
 def handed_on(code: ast.expr) -> bool:
-    """Whether the code is a parameter, or that of a finding which becomes a refusal: it stands elsewhere."""
+    """Whether the code is a parameter, or that of a finding which becomes a refusal: then it is defined elsewhere."""
     return (isinstance(code, ast.Name) and code.id == PARAMETER) or (
         isinstance(code, ast.Attribute) and code.attr == PARAMETER
     )
 
 
-def codes(folder: str, kind: str) -> set[str]:
-    """All codes in the sources of a folder. One that is put together at run time is an error."""
-    found = set()
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((PLUGINS / folder).rglob("*.py"))]
+def codes(directory: str, kind: str) -> set[str]:
+    """All codes in the sources of a directory. A code that is composed at run time is an error."""
+    codes_in_sources = set()
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((PLUGINS / directory).rglob("*.py"))]
     names = makers(trees, kind)
     for tree in trees:
         named = constants(tree)
         for code in first_arguments(tree, names):
             if not handed_on(code):
-                found.add(ast.literal_eval(named[code.id] if isinstance(code, ast.Name) else code))
-    return found
+                codes_in_sources.add(ast.literal_eval(named[code.id] if isinstance(code, ast.Name) else code))
+    return codes_in_sources
 
 
 def words(text: str) -> set[str]:
@@ -104,18 +104,18 @@ def words(text: str) -> set[str]:
 ON_PAGE = {code: tuple(map(words, line.split(" · "))) for code, line, _text in PARTS}
 
 
-def given() -> dict[str, tuple[set[str], set[str]]]:
+def severities_and_effects() -> dict[str, tuple[set[str], set[str]]]:
     """The severities and effects that rules give each code, on all nodes that tests know."""
-    found: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
+    by_code: dict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
     for _verdict, variant in VARIANTS.values():
-        for each in findings(facts_of(variant(captured(ALIGNED)))):
-            found[each.code][0].add(each.severity.value)
-            found[each.code][1].add(each.effect.value)
+        for finding in findings(facts_of(variant(captured(ALIGNED)))):
+            by_code[finding.code][0].add(finding.severity.value)
+            by_code[finding.code][1].add(finding.effect.value)
     for path in (FIXTURES / "hosts").glob("*.facts.json"):
         for golden in json.loads(path.read_text(encoding="utf-8"))["findings"]:
-            found[golden["code"]][0].add(golden["severity"])
-            found[golden["code"]][1].add(golden["effect"])
-    return found
+            by_code[golden["code"]][0].add(golden["severity"])
+            by_code[golden["code"]][1].add(golden["effect"])
+    return by_code
 
 
 def test_the_page_has_every_code_once_and_no_other() -> None:
@@ -125,7 +125,7 @@ def test_the_page_has_every_code_once_and_no_other() -> None:
 
 def test_the_page_has_every_refusal_once_and_no_other() -> None:
     assert sorted(REFUSALS) == sorted(
-        set().union(*(codes(folder, "Refusal") for folder in ("plan", "rules", "assessment")))
+        set().union(*(codes(directory, "Refusal") for directory in ("plan", "rules", "assessment")))
     )
 
 
@@ -136,14 +136,14 @@ def test_each_code_has_its_line_and_a_text() -> None:
 @pytest.mark.parametrize("code", ON_PAGE)
 def test_severity_and_effect_are_the_known_words(code: str) -> None:
     severities, effects = ON_PAGE[code]
-    assert severities <= {each.value for each in Severity}
-    assert effects <= {each.value for each in Effect}
+    assert severities <= {severity.value for severity in Severity}
+    assert effects <= {effect.value for effect in Effect}
 
 
-def test_what_rules_say_of_a_code_is_on_the_page() -> None:
+def test_severities_and_effects_of_rules_are_on_the_page() -> None:
     differing = {
         code: (severities, effects)
-        for code, (severities, effects) in given().items()
+        for code, (severities, effects) in severities_and_effects().items()
         if code not in ON_PAGE or not severities <= ON_PAGE[code][0] or not effects <= ON_PAGE[code][1]
     }
     assert differing == {}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/knobs.md: `make docs` writes its table of settings, and what it says of kubelet is what is refused."""
+"""docs/knobs.md: `make docs` writes its table of settings, and its settings of kubelet are refused."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_knob_has_its_row_in_the_order_of_the_registry() -> None:
         ("cpu_qos_level", "level, -2 to 2 | `0` | `cpu.qos_level` | | |"),
     ],
 )
-def test_a_row_says_what_the_registry_has(name: str, cells: str) -> None:
+def test_a_row_has_the_values_of_the_registry(name: str, cells: str) -> None:
     assert f"| `{name}` | {cells}" in PAGE
 
 
@@ -59,13 +59,13 @@ def example(text: str) -> Any:
     return json.loads(text) if re.fullmatch(r"[\d.]+|true|false|[\[{].*", text) else text.strip('"')
 
 
-def test_the_examples_are_taken_and_mean_what_they_say() -> None:
+def test_the_examples_are_accepted_with_their_meaning() -> None:
     capacity = Capacity(8, 32 * 2**30, {"/dev/sda": "8:0"})
     assert len(EXAMPLES) > 8
     for name, written, value in EXAMPLES:
         row = knob(name.strip("`"))
-        found = parse_value(row, example(written.strip("`")), capacity)
-        assert json.loads(json.dumps(found)) == json.loads(value.strip("`")), name
+        parsed = parse_value(row, example(written.strip("`")), capacity)
+        assert json.loads(json.dumps(parsed)) == json.loads(value.strip("`")), name
 
 
 def refusals(name: str, condition: str) -> list[str]:
@@ -75,11 +75,11 @@ def refusals(name: str, condition: str) -> list[str]:
 
 
 @pytest.mark.parametrize("row", OWNED, ids=lambda row: f"{row[0]} {row[1]}")
-def test_what_is_said_of_kubelet_is_refused(row: list[str]) -> None:
+def test_settings_of_kubelet_on_the_page_are_refused(row: list[str]) -> None:
     for name in re.findall(r"`([^`]+)`", row[0]):
-        found = refusals(name.replace("<size>", "2MB"), row[1])
-        assert [bool(reason) for reason in found] == [cell != "" for cell in row[2:]], name
-        for reason, cell in zip(found, row[2:], strict=True):
+        reasons = refusals(name.replace("<size>", "2MB"), row[1])
+        assert [bool(reason) for reason in reasons] == [cell != "" for cell in row[2:]], name
+        for reason, cell in zip(reasons, row[2:], strict=True):
             assert {"minute": "every minute", "start": "at its start", "": ""}.get(cell, "") in reason
 
 

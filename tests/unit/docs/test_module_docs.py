@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the documentation of a module promises is what its code takes."""
+"""The documentation of a module matches the options that its code accepts."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def fragment(name: str) -> dict[str, Any]:
     """The part of a documentation fragment that volcano.colocation.FILE.PART names."""
     file, _dot, part = name.removeprefix("volcano.colocation.").partition(".")
     holder = importlib.import_module(f"{PACKAGE}.doc_fragments.{file}").ModuleDocFragment
-    found: dict[str, Any] = read_yaml(getattr(holder, part.upper() or "DOCUMENTATION"))
-    return found
+    content: dict[str, Any] = read_yaml(getattr(holder, part.upper() or "DOCUMENTATION"))
+    return content
 
 
 def documentation(module: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def documentation(module: str) -> dict[str, Any]:
 
 
 def promised(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Documented options in the shape of an argument specification."""
+    """Documented options in the form of an argument specification."""
     return {
         name: {
             "type": option.get("type", "str"),
@@ -106,7 +106,7 @@ def promised(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def taken(spec: Mapping[str, Any]) -> dict[str, Any]:
+def accepted(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: {
             "type": option.get("type", "str"),
@@ -114,7 +114,7 @@ def taken(spec: Mapping[str, Any]) -> dict[str, Any]:
             "default": option.get("default"),
             "choices": option.get("choices"),
             "aliases": option.get("aliases", []),
-            "options": taken(option.get("options") or {}),
+            "options": accepted(option.get("options") or {}),
         }
         for name, option in spec.items()
     }
@@ -130,7 +130,7 @@ def test_every_action_plugin_has_a_documented_module() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_documented_options_are_the_options_taken(module: str) -> None:
-    assert promised(documentation(module)["options"]) == taken(SPECS[module])
+    assert promised(documentation(module)["options"]) == accepted(SPECS[module])
 
 
 @pytest.mark.parametrize("module", ACTIONS)
@@ -164,7 +164,7 @@ def test_the_action_group_holds_the_modules_that_say_so() -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_are_tasks(module: str) -> None:
-    # Our own reader, because it refuses duplicate keys.
+    # The collection's own reader, because it refuses duplicate keys.
     for task in read_yaml("tasks:\n" + texts(module).EXAMPLES)["tasks"]:
         assert task["name"][0].isupper()
         (action,) = (key for key in task if key.count(".") == 2)

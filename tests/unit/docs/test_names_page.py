@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/names.md is true: new names exist, and old ones are only where they lead to the new ones."""
+"""docs/names.md is correct: new names exist, and old names are only used where they lead to the new ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.unit.docs.test_module_docs imp
 PAGE = Path("docs/names.md")
 OLD_NAMES_LEAD_ON = {PAGE, Path("meta/runtime.yml"), Path("plugins/plugin_utils/node/action_base.py")}
 WORDS = {"image"}
-"""Old names that are words too."""
+"""Old names that are also common words."""
 
 
 class Row(NamedTuple):
@@ -38,11 +38,11 @@ class Row(NamedTuple):
 
 def table() -> dict[str, list[Row]]:
     """The rows of the page by the heading above them."""
-    found: dict[str, list[Row]] = {}
+    rows_by_heading: dict[str, list[Row]] = {}
     for part in re.split(r"^## ", (CHECKOUT / PAGE).read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         rows = re.findall(r"^\| `(\S+)` \| `(\S+)` \| (\S.*) \|$", part, re.MULTILINE)
-        found[part.partition("\n")[0]] = [Row(*row) for row in rows]
-    return found
+        rows_by_heading[part.partition("\n")[0]] = [Row(*row) for row in rows]
+    return rows_by_heading
 
 
 TABLE = table()
@@ -79,11 +79,13 @@ def test_the_page_is_linked() -> None:
     assert f"]({PAGE.name})" in (CHECKOUT / "docs/contributing.md").read_text(encoding="utf-8")
 
 
-def test_modules_lead_to_those_that_are_there() -> None:
-    wanted = {row.old: {"redirect": f"volcano.colocation.{row.new}"} for row in TABLE["Modules"]}
+def test_old_modules_lead_to_existing_ones() -> None:
+    redirects = {row.old: {"redirect": f"volcano.colocation.{row.new}"} for row in TABLE["Modules"]}
     routing = read_yaml((CHECKOUT / "meta/runtime.yml").read_text(encoding="utf-8"))["plugin_routing"]
-    assert routing["modules"] == wanted
-    assert routing["action"] == {old: to for old, to in wanted.items() if to["redirect"].rpartition(".")[2] in ACTIONS}
+    assert routing["modules"] == redirects
+    assert routing["action"] == {
+        old: to for old, to in redirects.items() if to["redirect"].rpartition(".")[2] in ACTIONS
+    }
     assert MODULE_NAMES.keys() <= set(MODULES)
 
 
@@ -124,19 +126,19 @@ def test_an_option_takes_the_new_value_only(row: Row) -> None:
 
 
 def documented(path: str) -> bool:
-    """Whether RETURN of a module has a key, by its path; where it has no ``contains``, in the description above."""
+    """Whether RETURN of a module has a key, by its path; without ``contains``, its parent's description has it."""
     path, _equals, value = path.partition("=")
     module, *parts = path.split(".")
     if module not in MODULES:
         return False
     keys: dict[str, Any] = read_yaml(texts(module).RETURN)
-    told = ""
+    description = ""
     for part in parts:
         if part in keys:
-            told, keys = str(keys[part]["description"]), keys[part].get("contains") or {}
-        elif keys or f"C({part})" not in told:
+            description, keys = str(keys[part]["description"]), keys[part].get("contains") or {}
+        elif keys or f"C({part})" not in description:
             return False
-    return not value or f"V({value})" in told
+    return not value or f"V({value})" in description
 
 
 @each_row("Results")
@@ -149,7 +151,7 @@ def test_roles_and_playbooks_read_the_new_keys() -> None:
     old = {row.old.split(".")[1] for row in TABLE["Results"] if row.old.count(".") == 1}
     pattern = re.compile(rf"\b(?:agent|node|qos|rollout|scheduler)_\w+\.(?:plan\.)?({'|'.join(old)})\b(?!\.)")
     files = [path for path in sources() if path.parts[0] in ("roles", "playbooks", "molecule")]
-    assert {str(path): found for path in files if (found := set(pattern.findall(read(path))) - NEW_KEYS)} == {}
+    assert {str(path): old_keys for path in files if (old_keys := set(pattern.findall(read(path))) - NEW_KEYS)} == {}
 
 
 NEW_KEYS = {row.new.split(".")[1] for row in TABLE["Results"]}
@@ -189,17 +191,19 @@ def read(path: Path) -> str:
 
 
 def old_names() -> re.Pattern[str]:
-    """Names that stand nowhere else. One of a module may name a file too: behind a dot only the full name counts."""
+    """Old names, which must not be used. A module's may also be a file's: after a dot only the full name counts."""
     modules = "|".join(row.old for row in TABLE["Modules"])
-    others = [row.old for name in ("Registered variables", "Variables of roles and playbooks") for row in TABLE[name]]
+    variables = [
+        row.old for name in ("Registered variables", "Variables of roles and playbooks") for row in TABLE[name]
+    ]
     codes = [row.old for name in ("Findings", "Refusals") for row in TABLE[name] if row.old not in WORDS]
     return re.compile(
         rf"(?<![\w./])(?:{modules})(?!\w)|volcano\.colocation\.(?:{modules})(?!\w)"
-        rf"|(?<!\w)(?:{'|'.join(others)})(?!\w)|(?<![\w-])(?:{'|'.join(codes)})(?![\w-])"
+        rf"|(?<!\w)(?:{'|'.join(variables)})(?!\w)|(?<![\w-])(?:{'|'.join(codes)})(?![\w-])"
     )
 
 
-def test_the_old_names_stand_nowhere_else() -> None:
+def test_the_old_names_are_not_used() -> None:
     pattern = old_names()
-    others = [path for path in sources() if path not in OLD_NAMES_LEAD_ON]
-    assert {str(path): sorted(found) for path in others if (found := set(pattern.findall(read(path))))} == {}
+    paths = [path for path in sources() if path not in OLD_NAMES_LEAD_ON]
+    assert {str(path): sorted(names) for path in paths if (names := set(pattern.findall(read(path))))} == {}

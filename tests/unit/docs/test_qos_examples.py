@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The examples of cgroup_qos do what they say, on a tree of files; its page quotes the log as it is written."""
+"""The examples of cgroup_qos work on a tree of files; its page quotes the log as it is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.modules.cgroup_qos import AR
 from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import OPTIONS, PODS, UIDS, Tree
 
 MODULE = "volcano.colocation.cgroup_qos"
-# The last puts back what the first has set.
+# The last task restores what the first has set.
 TASKS: list[dict[str, Any]] = yaml.safe_load(EXAMPLES)
 WRITTEN = {
     "cpu_quota": "kubepods.slice/kubepods-besteffort.slice/cpu.max: 200000 100000",
@@ -42,7 +42,7 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         path, _colon, text = line.partition(": ")
         assert tree.read(*path.rsplit("/", 1)) == text
     assert tree.run(**TASKS[-1][MODULE])["changed"]
-    left = {path for path, text in tree.texts().items() if before.get(path) != text and "/system.slice/" not in path}
+    changed = {path for path, text in tree.texts().items() if before.get(path) != text and "/system.slice/" not in path}
     files = {"besteffort": "cpu.idle", "burstable": "cpu.max.burst"}
     pods = {f"cgroups/{PODS['systemd'][name]}/{file}" for name, file in files.items()}
-    assert left == pods | {"var/lib/volcano-colocation/qos.json"}
+    assert changed == pods | {"var/lib/volcano-colocation/qos.json"}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tests that the README names are there, and all kinds of nodes that are tested are named."""
+"""The tests in the README exist, and the README has all kinds of nodes that are tested."""
 
 from __future__ import annotations
 

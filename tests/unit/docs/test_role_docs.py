@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The roles' variables: declared once, with the defaults they have, and each of them used."""
+"""The roles' variables: declared once, with their defaults, and each of them is used."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def document(path: Path) -> Any:
 
 
 def specs(role: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = document(ROLES / role / "meta" / "argument_specs.yml")["argument_specs"]
-    return found
+    entry_points: dict[str, dict[str, Any]] = document(ROLES / role / "meta" / "argument_specs.yml")["argument_specs"]
+    return entry_points
 
 
 def options(role: str) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = specs(role)["main"]["options"]
-    return found
+    declared_options: dict[str, dict[str, Any]] = specs(role)["main"]["options"]
+    return declared_options
 
 
 OPTIONS = options("node")
@@ -72,27 +72,27 @@ def test_every_phase_that_may_come_first_declares_the_same_variables(role: str) 
 
 @pytest.mark.parametrize("role", NAMES)
 def test_the_variables_that_are_used_are_those_that_are_declared(role: str) -> None:
-    files = [path for folder in ("tasks", "vars") for path in (ROLES / role / folder).glob("*.yml")]
+    files = [path for directory in ("tasks", "vars") for path in (ROLES / role / directory).glob("*.yml")]
     texts = [path.read_text(encoding="utf-8") for path in files]
     assert set(re.findall(r"\bcolocation_\w+", "\n".join(texts))) == set(options(role))
 
 
 @pytest.mark.parametrize("role", [name for name in NAMES if name != "node"])
 def test_a_variable_of_two_roles_has_one_default(role: str) -> None:
-    others = options(role)
-    for name in OPTIONS.keys() & others.keys():
-        one, other = OPTIONS[name], others[name]
+    role_options = options(role)
+    for name in OPTIONS.keys() & role_options.keys():
+        one, other = OPTIONS[name], role_options[name]
         assert (one["type"], one.get("default")) == (other["type"], other.get("default"))
 
 
-def declared(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What an argument specification says beside descriptions."""
+def declared(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """An argument specification without descriptions."""
     return {
         name: {
             **{key: option.get(key) for key in ("type", "elements", "choices", "default", "required")},
             "options": declared(option.get("options") or {}),
         }
-        for name, option in found.items()
+        for name, option in spec.items()
     }
 
 
@@ -111,9 +111,9 @@ def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
         ("colocation_admission", "admission"),
     ],
 )
-def test_what_the_role_scheduler_takes_is_what_its_module_does(variable: str, option: str) -> None:
-    taken = argspec.SCHEDULER_CONFIG[option]["options"]
-    assert declared(options("scheduler")[variable]["options"]) == declared(taken)
+def test_options_of_the_role_scheduler_are_those_of_its_module(variable: str, option: str) -> None:
+    module_options = argspec.SCHEDULER_CONFIG[option]["options"]
+    assert declared(options("scheduler")[variable]["options"]) == declared(module_options)
 
 
 AGENT: dict[str, Any] = document(ROLES / "agent" / "vars" / "main.yml")["agent_options"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The threat model page, where the sources can tell whether it is true."""
+"""The threat model page, as far as the sources can prove it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_there_is_no_shell_and_one_place_that_starts_programs() -> None:
     assert not [name for name, text in SOURCES.items() if "shell=True" in text]
 
 
-def test_nothing_of_ours_is_put_where_everybody_writes() -> None:
+def test_no_file_is_written_to_a_world_writable_directory() -> None:
     assert not [name for name, text in SOURCES.items() if re.search(r"[\"'](/var)?/tmp\b", text)]
 
 
@@ -65,7 +65,7 @@ def test_each_exception_from_the_rules_has_its_reason() -> None:
     assert not [line for line in lines if not re.search(r"# noqa: S\d+ - \w", line)]
 
 
-def test_nothing_is_made_that_everybody_may_write() -> None:
-    modes = {int(each, 8) for text in SOURCES.values() for each in re.findall(r"\b0o([0-7]{3,4})\b", text)}
-    # 0o022 and 0o077 are masks, 0o7777 all there is.
+def test_no_file_is_world_writable() -> None:
+    modes = {int(digits, 8) for text in SOURCES.values() for digits in re.findall(r"\b0o([0-7]{3,4})\b", text)}
+    # 0o022 and 0o077 are masks, 0o7777 is all bits.
     assert not [oct(mode) for mode in modes - {0o022, 0o077, 0o7777} if mode & 0o022]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/slices.md: its examples are taken by the module."""
+"""docs/slices.md: the module accepts its examples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def tasks() -> list[Any]:
 
 
 @pytest.mark.parametrize("task", tasks(), ids=lambda task: task["name"])
-def test_its_examples_are_taken(tmp_path: Path, task: dict[str, Any]) -> None:
+def test_its_examples_are_accepted(tmp_path: Path, task: dict[str, Any]) -> None:
     checked = ArgumentSpecValidator(systemd_slice.ARGUMENTS).validate(task[MODULE])
     assert checked.error_messages == []
     work = unit_result.prepare(Host(str(tmp_path)), checked.validated_parameters)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/versions.md has what the tests run, and every system that is refused by name."""
+"""docs/versions.md has the versions that the tests run, and every system that is refused by name."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ DEVELOPMENT = re.findall(r"^ansible-core==(\d+\.\d+)", (CHECKOUT / "requirements
 
 def releases(program: str, state: str) -> set[str]:
     """The releases of a program that the table gives this state."""
-    found = (row[1] for row in ROWS if row[0] == program and row[2] == state)
-    return {release for cell in found for release in cell.split(", ")}
+    cells = (row[1] for row in ROWS if row[0] == program and row[2] == state)
+    return {release for cell in cells for release in cell.split(", ")}
 
 
 def test_the_tested_releases_of_ansible_core_are_those_that_are_tested() -> None:
@@ -34,12 +34,14 @@ def test_the_tested_pythons_are_those_that_are_tested() -> None:
     assert {f"{major}.{minor}" for major, minor in NEWER_PYTHON.values()} <= releases("Python, controller", "tested")
 
 
-@pytest.mark.parametrize("release", sorted({each.kubelet for each in VERSIONS} - {"debian"}))
+@pytest.mark.parametrize("release", sorted({combination.kubelet for combination in VERSIONS} - {"debian"}))
 def test_a_kubelet_of_the_matrix_is_tested(release: str) -> None:
     assert release in releases("kubelet", "tested")
 
 
-@pytest.mark.parametrize("release", sorted({each.containerd for each in VERSIONS if each.containerd}))
+@pytest.mark.parametrize(
+    "release", sorted({combination.containerd for combination in VERSIONS if combination.containerd})
+)
 def test_a_containerd_of_the_matrix_is_tested(release: str) -> None:
     assert release in releases("containerd", "tested")
 
@@ -51,7 +53,7 @@ def test_no_release_has_two_states() -> None:
 
 
 @pytest.mark.parametrize("system", MANAGED)
-def test_each_system_that_is_refused_by_name_is_there(system: str) -> None:
+def test_each_system_that_is_refused_by_name_is_listed(system: str) -> None:
     row = next(row for row in ROWS if re.search(rf"\b{re.escape(system)}\b", row[1]))
     assert row[0] == MANAGED[system].name
     assert row[2] == "refused"

@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 DRIVER = {"cgroup_driver": "systemd"}
 NRI = {"nri": {"enabled": True, "socket_path": "/run/n.sock"}}
 PATH = f"/{RUNTIME}"
-CORRECT = "Correct the file; it is left as it is."
+CORRECT = "Correct the file; this collection does not change it."
 CRI = 'plugins."io.containerd.grpc.v1.cri"'
 RUNC = f"{CRI}.containerd.runtimes.runc"
 PLUGIN = '"io.containerd.nri.v1.nri"'
@@ -60,7 +60,7 @@ def _directory(root: Path) -> None:
 
 TYPE = "Correct or delete this key"
 BY_HAND = "Change its elements by hand"
-NOT_READ = "its imports count by containerd's release, and the release is unknown. Take imports out"
+NOT_READ = "the effect of its imports depends on containerd's release, which is unknown. Remove imports"
 IMPORTED = 'imports = ["/etc/containerd/x.toml"]'
 X = "etc/containerd/x.toml"
 
@@ -112,10 +112,10 @@ CASES = {
     "schema 1": _schema("1", "version = 1"),
     "schema 9": _schema("9", "version = 9"),
     "schema below 0": _schema("-2", "version = -2"),
-    "schema of a text": _schema("no whole number", 'version = "2"'),
-    "schema of a fraction": _schema("no whole number", "version = 2.0"),
-    "schema of a switch": _schema("no whole number", "version = true"),
-    "schema of a list": _schema("no whole number", "version = [2]"),
+    "schema of a text": _schema("not an integer", 'version = "2"'),
+    "schema of a fraction": _schema("not an integer", "version = 2.0"),
+    "schema of a switch": _schema("not an integer", "version = true"),
+    "schema of a list": _schema("not an integer", "version = [2]"),
     "no schema": _schema("1", ""),
     "plugins are a text": _shape(2, TYPE, 'version = 2\nplugins = "x"\n'),
     "plugins are a list": _shape(2, TYPE, 'version = 2\nplugins = ["x"]\n'),
@@ -135,13 +135,13 @@ CASES = {
     "disabled plugins are a text": Case(
         "containerd_config",
         DRIVER,
-        (f"{PATH}: disabled_plugins is not a list of texts; containerd does not start", "Correct the value"),
+        (f"{PATH}: disabled_plugins is not a list of strings; containerd does not start", "Correct the value"),
         {RUNTIME: f'disabled_plugins = "cri"\n{RUNTIME_TEXT}'},
     ),
     "required plugins are numbers": Case(
         "containerd_config",
         DRIVER,
-        (f"{PATH}: required_plugins is not a list of texts; containerd does not start", "Correct the value"),
+        (f"{PATH}: required_plugins is not a list of strings; containerd does not start", "Correct the value"),
         {RUNTIME: f"required_plugins = [5]\n{RUNTIME_TEXT}"},
     ),
     "plugin of another schema": Case(
@@ -172,7 +172,7 @@ CASES = {
         {f"etc/containerd/c{n}.toml": f'version = 2\nimports = ["c{n + 1}.toml"]\n' for n in range(100)},
     ),
     "link in its place": Case(
-        "containerd_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_link
+        "containerd_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link with the file"), spoil=_link
     ),
     "directory in its place": Case(
         "containerd_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_directory

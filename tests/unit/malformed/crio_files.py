@@ -15,7 +15,7 @@ SITE, OWN_DROP_IN, MAIN = f"{DIRECTORY}/10-crio.conf", f"{DIRECTORY}/99-volcano-
 GOOD = '[crio.runtime]\ndefault_runtime = "crun"\n'
 NODE: dict[str, Text] = {"usr/bin/containerd": None, "etc/containerd/config.toml": None, "usr/bin/crio": "", SITE: GOOD}
 OPTIONS = {"cgroup_driver": "cgroupfs", "nri": {"enabled": True}}
-CORRECT = "Correct the file; it is left as it is."
+CORRECT = "Correct the file; this collection does not change it."
 TYPE = "CRI-O does not start with it"
 
 

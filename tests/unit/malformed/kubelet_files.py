@@ -215,10 +215,10 @@ CASES = {
     ),
     "pipe in its place": Case("kubelet_config", DRIVER, (f"{PATH}: ", "not a regular file", CORRECT), spoil=_pipe),
     "link to nothing": Case(
-        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_dangling
+        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link with the file"), spoil=_dangling
     ),
     "link to itself": Case(
-        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link by the file"), spoil=_itself
+        "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link with the file"), spoil=_itself
     ),
     "not there": Case(
         "kubelet_config", DRIVER, (f"{PATH}: kubelet runs without this file", "--config"), {KUBELET: None}, as_it_is

@@ -60,22 +60,22 @@ CASES = {
     "reservation without an amount": _reserved("systemReserved.cpu: ''", "--system-reserved=cpu"),
     "reservation of a word": _reserved("systemReserved.cpu: 'lots'", "--system-reserved=cpu=lots"),
     "flag in the unit": _unit(
-        (f"/{DROP_IN}: kubelet is started with --cgroup-driver=cgroupfs", "Take the flag out of this unit file"),
+        (f"/{DROP_IN}: kubelet is started with --cgroup-driver=cgroupfs", "Remove the flag from this unit file"),
         "kubelet $KUBELET_CONFIG_ARGS",
         "kubelet --cgroup-driver=cgroupfs $KUBELET_CONFIG_ARGS",
     ),
     "unit goes on at the end": _unit(
-        (f"/{DROP_IN}: kubelet is started with --cgroup-driver=cgroupfs", "Take the flag out of this unit file"),
+        (f"/{DROP_IN}: kubelet is started with --cgroup-driver=cgroupfs", "Remove the flag from this unit file"),
         "$KUBELET_KUBEADM_ARGS\n",
         "--cgroup-driver=cgroupfs \\",
     ),
     "relative configuration": _unit(
-        ("var/lib/kubelet/config.yaml: is not an absolute path", "Name the file by its plain path"),
+        ("var/lib/kubelet/config.yaml: is not an absolute path", "Use the plain absolute path"),
         "--config=/var",
         "--config=var",
     ),
     "configuration through ..": _unit(
-        ("/var/lib/kubelet/../kubelet/config.yaml: is not an absolute path", "Name the file by its plain path"),
+        ("/var/lib/kubelet/../kubelet/config.yaml: is not an absolute path", "Use the plain absolute path"),
         "/var/lib/kubelet/config.yaml",
         "/var/lib/kubelet/../kubelet/config.yaml",
     ),
@@ -90,7 +90,7 @@ CASES = {
         ("/etc/kubelet.d/10.conf:1: apiVersion is not", "Correct the file"), "cgroupDriver: cgroupfs\n"
     ),
     "drop-in that outranks": _dropin(
-        ("/etc/kubelet.d/99.conf sets cgroupDriver too", "Take cgroupDriver out of it"),
+        ("/etc/kubelet.d/99.conf sets cgroupDriver too", "Remove cgroupDriver from it"),
         "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncgroupDriver: cgroupfs\n",
         "99.conf",
     ),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of a whole node: what is allowed, what is left pending, and what its changes do to the files."""
+"""The plan of a node: allowed changes, pending changes, and the edits of its files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_allowed_disruption_does_all() -> None:
     assert (plan.pending, plan.obstacles) == ((), ())
 
 
-def test_disruption_that_is_not_allowed_is_pending_and_the_rest_is_done() -> None:
+def test_changes_that_are_not_allowed_are_pending_and_the_others_are_planned() -> None:
     facts = facts_of(captured(DIFFERING))
     plan = make_plan(facts, wanted(), allow_disruption=False)
     whole = make_plan(facts, wanted(), allow_disruption=True)
@@ -63,13 +63,13 @@ def test_disruption_without_permission_is_planned_and_says_which_permission_it_n
     assert plan.refusals == ()
     assert plan.permission is not None
     assert plan.permission.code == "needs-disruption"
-    assert "3 pod(s) run here" in plan.permission.message
+    assert "3 pod(s) run on this node" in plan.permission.message
     assert "cpuManagerPolicy: none -> static" in plan.permission.message
     assert "colocation_allow_disruption" in plan.permission.remedy
 
 
 @pytest.mark.parametrize("allow", [None, False, True])
-def test_without_pods_nobody_is_disturbed(allow: bool | None) -> None:
+def test_without_pods_no_change_disturbs(allow: bool | None) -> None:
     plan = make_plan(facts_of(without_pods(captured(DIFFERING))), wanted(), allow_disruption=allow)
     assert plan.needs == {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME}
     assert (plan.pending, plan.obstacles) == ((), ())
@@ -91,7 +91,7 @@ LEDGER = {"file": "/var/lib/volcano-colocation/ledger.json", "message": "it is d
 
 
 @pytest.mark.parametrize(("allow", "first"), [(None, ["needs-disruption"]), (False, []), (True, [])])
-def test_a_change_that_could_not_be_entered_is_not_promised(allow: bool | None, first: list[str]) -> None:
+def test_a_change_is_refused_if_the_ledger_cannot_record_it(allow: bool | None, first: list[str]) -> None:
     options = {"read_only_port": 10255, "cgroup_driver": "systemd"}
     facts = facts_of(put(captured(DIFFERING), LEDGER, "ledger_problem"))
     plan = make_plan(facts, profile_of(**options), allow_disruption=allow)
@@ -108,8 +108,8 @@ def test_a_node_that_is_as_it_should_be_needs_no_ledger() -> None:
 
 @pytest.mark.parametrize("record", ["journal", "directory"])
 @pytest.mark.parametrize("name", [ALIGNED, DIFFERING])
-def test_what_may_be_half_done_is_refused_whatever_is_wanted(name: str, record: str) -> None:
-    """Also beside an open transaction that can be read: undoing it alone may be in the wrong order."""
+def test_a_node_that_may_be_half_changed_is_refused_with_any_profile(name: str, record: str) -> None:
+    """Also with another unfinished transaction that can be read: to roll back only that one may be the wrong order."""
     cut_off = put(captured(name), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")
     facts = facts_of(put(cut_off, [{"record": record, **LEDGER}], "record_problems"))
     plan = make_plan(facts, profile_of(cgroup_driver="systemd"), allow_disruption=True)
@@ -126,15 +126,15 @@ def test_a_record_that_no_transaction_needs_stops_none(record: str) -> None:
 
 
 @pytest.mark.parametrize("allow", [None, False, True])
-def test_what_was_cut_off_is_undone_before_anything_else_is_planned(allow: bool | None) -> None:
+def test_an_interrupted_transaction_is_recovered_before_a_plan(allow: bool | None) -> None:
     cut_off = put(captured(DIFFERING), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")
     plan = make_plan(facts_of(put(cut_off, "tini", "system", "pid1")), wanted(), allow_disruption=allow)
     (change,) = plan.changes
-    assert "20261121T013455-1a2b3c4d was cut off" in str(change)
+    assert "20261121T013455-1a2b3c4d was interrupted" in str(change)
     assert (plan.needs, plan.pending, plan.refusals) == (frozenset(), (), ())
 
 
-def test_nri_is_skipped_only_when_told_so() -> None:
+def test_nri_is_skipped_only_if_the_profile_says_so() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     skipping = make_plan(facts, wanted(nri={"enabled": True, "unsupported": "skip"}), allow_disruption=True)
     assert [skip.setting for skip in skipping.skipped] == ["nri"]
@@ -156,8 +156,8 @@ def test_nri_is_skipped_only_when_told_so() -> None:
 )
 def test_pods_of_another_driver_are_made_again(path: str, driver: str | None, count: int) -> None:
     facts = facts_of(put(captured(ALIGNED), {path: 1}, "containers"))
-    found = pod_changes(facts, profile_of(cgroup_driver=driver))
-    assert [change.needs for change in found] == [frozenset({Impact.RESTART_KUBELET, Impact.DRAIN})] * count
+    changes = pod_changes(facts, profile_of(cgroup_driver=driver))
+    assert [change.needs for change in changes] == [frozenset({Impact.RESTART_KUBELET, Impact.DRAIN})] * count
 
 
 def test_the_plan_of_a_mismatch_edits_both_files() -> None:
@@ -186,8 +186,8 @@ def test_edited_texts_read_as_aligned_and_need_no_more_edits() -> None:
     for edit in file_edits(snapshot, make_plan(facts, wanted(), allow_disruption=True).changes):
         section = "kubelet" if edit.path == KUBELET_FILE else "runtime"
         snapshot = put(snapshot, edit.after, section, "files", edit.path, "text")
-    left = make_plan(interpret(snapshot), wanted(), allow_disruption=True).changes
-    assert [change for change in left if change.path] == []
+    remaining = make_plan(interpret(snapshot), wanted(), allow_disruption=True).changes
+    assert [change for change in remaining if change.path] == []
 
 
 def test_a_missing_file_of_containerd_is_made() -> None:

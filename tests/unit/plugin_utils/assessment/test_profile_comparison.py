@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node is judged against: values that were set, with the role's defaults beside them, or nothing."""
+"""What a node is compared with: values that were set, together with the role's defaults, or nothing."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ CGROUPFS = "trixie-v2-cgroupfs-aligned"
 
 
 def codes(document: dict[str, Any]) -> set[str]:
-    return {each["code"] for each in document["findings"]}
+    return {finding["code"] for finding in document["findings"]}
 
 
 def test_defaults_of_the_role_are_no_profile_by_themselves() -> None:
-    profile, judged = parse_compared_profile(DEFAULTS)
+    profile, compared = parse_compared_profile(DEFAULTS)
     assert profile == Profile()
-    assert (judged.judged, judged.values) == (False, ())
+    assert (compared.specified, compared.values) == (False, ())
 
 
 def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
-    profile, judged = parse_compared_profile({**DEFAULTS, "system_reserved": {"cpu": "500m"}})
+    profile, compared = parse_compared_profile({**DEFAULTS, "system_reserved": {"cpu": "500m"}})
     assert profile.cpu_manager_policy == "static"
-    assert {each.option: each.source.value for each in judged.values} == {
+    assert {value.option: value.source.value for value in compared.values} == {
         "cgroup_driver": "role-default",
         "cpu_manager_policy": "role-default",
         "system_reserved.cpu": "set",
@@ -46,18 +46,18 @@ def test_one_value_that_is_set_brings_the_defaults_with_it() -> None:
     }
 
 
-def test_they_are_judged_where_that_is_asked_for() -> None:
-    profile, judged = parse_compared_profile({**DEFAULTS, "compare_defaults": True})
+def test_defaults_are_compared_on_request() -> None:
+    profile, compared = parse_compared_profile({**DEFAULTS, "compare_defaults": True})
     assert profile.cgroup_driver is not None
-    assert {each.source.value for each in judged.values} == {"role-default"}
-    assert judged.judged
+    assert {value.source.value for value in compared.values} == {"role-default"}
+    assert compared.specified
 
 
-def test_where_values_would_be_written_is_no_profile() -> None:
-    profile, judged = parse_compared_profile(
+def test_options_of_locations_are_not_a_profile() -> None:
+    profile, compared = parse_compared_profile(
         {**DEFAULTS, "kubelet_strategy": "drop-in", "kubeadm_patches": "/etc/patches"}
     )
-    assert not judged.judged
+    assert not compared.specified
     assert (profile.kubelet_strategy, profile.kubeadm_patches) == ("drop-in", "/etc/patches")
 
 
@@ -79,13 +79,13 @@ def test_with_one_it_is_held_against_that_and_the_defaults() -> None:
     assert {"option": "cgroup_driver", "value": "systemd", "source": "set"} in document["profile"]["options"]
 
 
-def test_what_a_plan_would_refuse_is_noted_and_leaves_the_verdict() -> None:
+def test_a_refusal_without_a_profile_is_information() -> None:
     snapshot = captured(CGROUPFS)
     path = "/var/lib/kubelet/config.yaml"
     snapshot["kubelet"]["files"][path]["kind"] = "symlink"
     document = assess(snapshot, {})
-    (noted,) = [each for each in document["findings"] if each["code"] == "cannot-be-aligned"]
-    assert (noted["severity"], noted["effect"], noted["evidence"]) == ("info", "none", ["config-is-symlink"])
-    assert noted["summary"].startswith(f"{path}: is a symbolic link")
+    (refusal,) = [finding for finding in document["findings"] if finding["code"] == "cannot-be-aligned"]
+    assert (refusal["severity"], refusal["effect"], refusal["evidence"]) == ("info", "none", ["config-is-symlink"])
+    assert refusal["summary"].startswith(f"{path}: is a symbolic link")
     assert document["verdict"] == "aligned"
     assert assess(snapshot, {"cgroup_driver": "cgroupfs"})["verdict"] == "misaligned"

@@ -64,7 +64,7 @@ def test_a_node_that_is_not_aligned_prevents_the_change_and_is_named(
     assert (plan.after, codes(plan)) == (None, ["kubeadm-config-differs"])
     if permission is AUTO:
         assert reason in plan.reasons
-        assert f"not written, {reason}" in plan.findings[0].evidence
+        assert f"not written: {reason}" in plan.findings[0].evidence
     else:
         assert plan.reasons == ("colocation_kubeadm_edit_configmap is false",)
     assert "cgroupDriver: cgroupfs -> systemd" in plan.findings[0].evidence

@@ -53,7 +53,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versio
         (SINGLE_PROCESS_OOM_KILL, (1, 35), None),
     ],
 )
-def test_what_holds_where_a_field_is_not_set(field: KubeletField, version: Version | None, default: str | None) -> None:
+def test_the_default_of_a_field_that_is_not_set(
+    field: KubeletField, version: Version | None, default: str | None
+) -> None:
     assert field.default_in(version) == default
 
 
@@ -89,7 +91,7 @@ def test_an_option_has_the_argument_of_its_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gates", "version", "said"),
+    ("gates", "version", "problems"),
     [
         ({"MemoryManager": False}, (1, 31), []),
         ({"MemoryManager": False}, (1, 32), ["MemoryManager is locked to true since 1.32"]),
@@ -97,13 +99,13 @@ def test_an_option_has_the_argument_of_its_type() -> None:
         ({"CPUManagerPolicyOptions": False}, (1, 33), ["CPUManagerPolicyOptions is locked to true since 1.33"]),
         ({"CPUManagerPolicyBetaOptions": True}, (1, 22), ["CPUManagerPolicyBetaOptions came with 1.23"]),
         ({"TopologyManagerPolicyOptions": False}, (1, 32), []),
-        ({"Unheard": False}, (1, 20), []),
+        ({"Unknown": False}, (1, 20), []),
     ],
 )
 def test_gates_that_a_version_does_not_take_are_problems(
-    gates: dict[str, object], version: Version, said: list[str]
+    gates: dict[str, object], version: Version, problems: list[str]
 ) -> None:
-    assert list(gate_problems(gates, version)) == said
+    assert list(gate_problems(gates, version)) == problems
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_gates_that_a_version_does_not_take_are_problems(
         ("/a-b/", Driver.CGROUPFS, "a-b", "a-b/kubepods"),
     ],
 )
-def test_where_a_root_stands(root: str, driver: Driver, path: str, tree: str) -> None:
+def test_the_cgroup_of_a_root(root: str, driver: Driver, path: str, tree: str) -> None:
     assert (cgroup_path(root, driver), KubeletTree(driver, root).pods()) == (path, tree)
 
 
@@ -127,7 +129,7 @@ ENTRY = {"numaNode": 0, "limits": {"memory": "1Gi"}}
 
 
 @pytest.mark.parametrize(
-    ("key", "found", "wanted", "equal"),
+    ("key", "current", "desired", "equal"),
     [
         ("cgroupRoot", None, "/", True),
         ("cgroupRoot", "", "/", True),
@@ -158,5 +160,5 @@ ENTRY = {"numaNode": 0, "limits": {"memory": "1Gi"}}
         ("reservedMemory", None, [ENTRY], False),
     ],
 )
-def test_whether_a_files_value_means_the_wanted_one(key: str, found: object, wanted: object, equal: bool) -> None:
-    assert BY_KEY[key].means(found, wanted) is equal
+def test_whether_a_files_value_means_the_desired_one(key: str, current: object, desired: object, equal: bool) -> None:
+    assert BY_KEY[key].means(current, desired) is equal

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What no node can have is refused before any node is looked at, with the name of the variable."""
+"""Values that no node can have are refused before any node is read, with the name of the variable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_pr
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError, named_cgroups
 
 
-def test_nothing_asked_is_nothing_wanted() -> None:
+def test_no_options_are_an_empty_profile() -> None:
     assert parse_profile({}) == Profile()
     assert parse_profile({"system_reserved": {}, "reserved_system_cpus": "", "nri": None}) == Profile()
     empty = {
@@ -26,7 +26,7 @@ def test_nothing_asked_is_nothing_wanted() -> None:
     assert parse_profile({**empty, "enforce_node_allocatable": [], "feature_gates": None}) == Profile()
 
 
-def test_a_field_that_is_set_to_nothing_is_left_as_found() -> None:
+def test_a_field_with_an_empty_value_is_not_changed() -> None:
     profile = parse_profile({"read_only_port": 0, "pod_pids_limit": 9, "system_reserved": {"cpu": "1"}})
     assert with_fields(profile, {"pod_pids_limit": None, "system_reserved": {}}).kubelet == {"read_only_port": 0}
     assert profile.kubelet.keys() == {"read_only_port", "pod_pids_limit", "system_reserved"}
@@ -44,7 +44,7 @@ def test_the_least_and_the_most_of_each_range_are_taken() -> None:
     assert profile.kubelet == {"memory_throttling_factor": 0.01, "pod_pids_limit": (1 << 63) - 1}
 
 
-def test_words_for_switches_are_what_kubelets_maps_hold() -> None:
+def test_booleans_become_the_strings_of_kubelets_maps() -> None:
     profile = parse_profile(
         {
             "cpu_manager_policy_options": {"a": True, "b": "False", "c": 8},
@@ -64,11 +64,11 @@ def test_words_for_switches_are_what_kubelets_maps_hold() -> None:
         ({"cgroup_root": "/a/b-c", "kube_reserved_cgroup": "/x.slice"}, ("/x.slice", "/a/b-c", "a-b_c")),
     ],
 )
-def test_the_cgroups_that_a_node_is_asked_for(options: dict[str, Any], names: tuple[str, ...]) -> None:
+def test_the_cgroups_that_a_node_looks_for(options: dict[str, Any], names: tuple[str, ...]) -> None:
     assert named_cgroups(options) == names
 
 
-def test_every_option_of_a_whole_profile_is_taken() -> None:
+def test_every_option_of_a_full_profile_is_accepted() -> None:
     profile = parse_profile(
         {
             "cgroup_driver": "systemd",
@@ -102,7 +102,7 @@ def test_every_option_of_a_whole_profile_is_taken() -> None:
         ({"cgroup_root": "pods"}, "cgroup_root", "not an absolute path"),
         ({"cgroup_root": "/a//b"}, "cgroup_root", "not the path of a cgroup"),
         ({"system_reserved_cgroup": "/a/../b"}, "system_reserved_cgroup", "not the path of a cgroup"),
-        ({"enforce_node_allocatable": ["pods", "pods"]}, "enforce_node_allocatable", "pods stands there twice"),
+        ({"enforce_node_allocatable": ["pods", "pods"]}, "enforce_node_allocatable", "has pods twice"),
         ({"cpu_manager_policy_options": {"x": []}}, "cpu_manager_policy_options.x", "not a plain value"),
         ({"topology_manager_policy_options": {"x": None}}, "topology_manager_policy_options.x", "not a plain value"),
         ({"memory_throttling_factor": 0.0}, "memory_throttling_factor", "at most 1"),
@@ -112,7 +112,7 @@ def test_every_option_of_a_whole_profile_is_taken() -> None:
         ({"pod_pids_limit": 1 << 63}, "pod_pids_limit", "not a number of processes"),
         ({"read_only_port": -1}, "read_only_port", "not a port"),
         ({"feature_gates": {"MemoryQoS": "on"}}, "feature_gates.MemoryQoS", "neither true nor false"),
-        ({"feature_gates": {"Memory=QoS": True}}, "feature_gates.Memory=QoS", "no gate's name"),
+        ({"feature_gates": {"Memory=QoS": True}}, "feature_gates.Memory=QoS", "not that of a gate"),
         ({"reserved_memory": "most"}, "reserved_memory", "neither auto nor a list"),
         ({"reserved_memory": {"0": "1Gi"}}, "reserved_memory", "neither auto nor a list"),
         ({"reserved_memory": ["0:memory=1Gi"]}, "reserved_memory[0]", "not an entry"),
@@ -123,7 +123,7 @@ def test_every_option_of_a_whole_profile_is_taken() -> None:
         (
             {"reserved_memory": [{"numaNode": 0, "limits": {"memory": "0"}}]},
             "reserved_memory[0].limits.memory",
-            "not more than nothing",
+            "not greater than 0",
         ),
         (
             {"reserved_memory": [{"numaNode": 0, "limits": {"memory": "x"}}]},

@@ -52,8 +52,8 @@ OLD = "5.4.0-216-generic"
 RUBIK_LINE = "systemd.unified_cgroup_hierarchy=0 psi=1 psi_v1=1 cgroup1_writeback"
 
 
-def found(snapshot: Snapshot) -> dict[str, Finding]:
-    return {each.code: each for each in findings(facts_of(snapshot))}
+def findings_by_code(snapshot: Snapshot) -> dict[str, Finding]:
+    return {finding.code: finding for finding in findings(facts_of(snapshot))}
 
 
 SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
@@ -84,7 +84,10 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         lambda node: gated(node, "1.36.0", GATE + RESERVATION),
     ),
     "a reservation, 1.37": ("memory-reservation-refused", lambda node: gated(node, "1.37.0", RESERVATION)),
-    "a reservation that nobody reads": ("memory-reservation-refused", lambda node: gated(node, "1.35.0", RESERVATION)),
+    "a reservation of a kubelet that ignores it": (
+        "memory-reservation-refused",
+        lambda node: gated(node, "1.35.0", RESERVATION),
+    ),
     "no reservation": (
         "memory-reservation-refused",
         lambda node: gated(node, "1.36.0", "memoryReservationPolicy: None\n"),
@@ -92,9 +95,9 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
     "the default root, written out": ("cgroup-root-not-default", lambda node: kubelet_adds(node, "cgroupRoot: /\n")),
     "a port that is closed": ("read-only-port-open", lambda node: kubelet_adds(node, "readOnlyPort: 0\n")),
     "kubelet's default port": ("read-only-port-open", lambda node: node),
-    "kubelet's default folder": ("kubelet-root-dir-not-default", lambda node: node),
+    "kubelet's default directory": ("kubelet-root-dir-not-default", lambda node: node),
     "static pods": ("static-pod-backup-is-run", lambda node: manifests(node, "etcd.yaml", ".etcd.yaml.bak")),
-    "a backup in a folder that is not in force": (
+    "a backup in a directory that kubelet does not read": (
         "static-pod-backup-is-run",
         lambda node: put(node, {"/etc/other": ["etcd.yaml~"]}, "kubelet", "static_pods"),
     ),
@@ -103,8 +106,8 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "unit-not-reloaded",
         lambda node: unit(node, "kubelet.service", NeedDaemonReload="no"),
     ),
-    "a unit of somebody else": ("unit-not-reloaded", lambda node: unit(node, "k3s.service", NeedDaemonReload="yes")),
-    "a line as in force": ("next-boot-command-line-differs", lambda node: boot(node, grub=[V2_WORD])),
+    "a unit of another service": ("unit-not-reloaded", lambda node: unit(node, "k3s.service", NeedDaemonReload="yes")),
+    "the current command line": ("next-boot-command-line-differs", lambda node: boot(node, grub=[V2_WORD])),
     "no files of a boot loader": ("next-boot-command-line-differs", lambda node: put(node, {}, "boot")),
     "grub's defaults where entries are booted": (
         "next-boot-command-line-differs",
@@ -114,9 +117,12 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "next-boot-command-line-differs",
         lambda node: put(boot(node, grub=[]), {ROOT: {"files": ["cgroup.type"], "folders": []}}, "cgroups", "tops"),
     ),
-    "an image, whose line is not in force": ("next-boot-command-line-differs", lambda node: image(boot(node, grub=[]))),
+    "an image, whose command line is not the current one": (
+        "next-boot-command-line-differs",
+        lambda node: image(boot(node, grub=[])),
+    ),
     "rubik with kubelet's driver": ("rubik-driver-differs", lambda node: rubik_service(node, "systemd")),
-    "rubik in a pod, which has a file of its own": (
+    "rubik in a pod, which has its own file": (
         "rubik-driver-differs",
         lambda node: unit(rubik_service(node, "cgroupfs"), "rubik.service", ActiveState="inactive"),
     ),
@@ -129,7 +135,7 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
 @pytest.mark.parametrize("case", SILENT)
 def test_a_rule_is_silent(case: str) -> None:
     code, variant = SILENT[case]
-    assert code not in found(variant(captured(ALIGNED)))
+    assert code not in findings_by_code(variant(captured(ALIGNED)))
 
 
 FACTOR = "memoryThrottlingFactor: 0.8\n"
@@ -147,34 +153,36 @@ FACTOR = "memoryThrottlingFactor: 0.8\n"
     ],
 )
 def test_what_kubelet_writes_depends_on_its_version(number: str, lines: str, files: str) -> None:
-    finding = found(commands(gated(captured(ALIGNED), number, lines), vc_agent=1))["memory-qos-agent-conflict"]
+    finding = findings_by_code(commands(gated(captured(ALIGNED), number, lines), vc_agent=1))[
+        "memory-qos-agent-conflict"
+    ]
     assert finding.summary.startswith(f"kubelet sets {files} of pods")
     assert finding.evidence[0] == "volcano-agent: 1 process(es) vc-agent"
 
 
 def test_a_tree_below_another_cgroup_tells_the_root() -> None:
     node = put(captured(ALIGNED), [f"{ROOT}/pods.slice/pods-kubepods.slice"], "cgroups", "trees")
-    assert found(node)["cgroup-root-not-default"].evidence == (f"{ROOT}/pods.slice/pods-kubepods.slice",)
+    assert findings_by_code(node)["cgroup-root-not-default"].evidence == (f"{ROOT}/pods.slice/pods-kubepods.slice",)
 
 
 def test_a_backup_of_a_dropin_that_kubelet_reads() -> None:
     name = "10-own.bak"
     lines = {"10-own": "", name: ""}
-    finding = found(dropins(version(captured(ALIGNED), "1.30.1"), **lines))["dropin-backup-is-read"]
+    finding = findings_by_code(dropins(version(captured(ALIGNED), "1.30.1"), **lines))["dropin-backup-is-read"]
     assert finding.evidence == (f"/etc/kubernetes/kubelet.conf.d/{name}.conf",)
 
 
 @pytest.mark.parametrize("name", ["a.yaml~", "a.yaml.orig", "a.yaml.dpkg-old", "a.yaml.rpmsave"])
 def test_names_of_backups(name: str) -> None:
-    finding = found(manifests(captured(ALIGNED), name))["static-pod-backup-is-run"]
+    finding = findings_by_code(manifests(captured(ALIGNED), name))["static-pod-backup-is-run"]
     assert finding.evidence == (f"{MANIFESTS}/{name}",)
 
 
 def test_an_edit_that_was_not_applied_and_a_parameter_that_will_go() -> None:
     node = boot(captured(ALIGNED), grub=["cgroup_disable=memory"], entry=[])
-    assert found(node)["next-boot-command-line-differs"].evidence == (
-        f"{GRUB}: cgroup_disable=memory; in force: nothing",
-        f"{ENTRY}: nothing; in force: {V2_WORD}",
+    assert findings_by_code(node)["next-boot-command-line-differs"].evidence == (
+        f"{GRUB}: cgroup_disable=memory; now: nothing",
+        f"{ENTRY}: nothing; now: {V2_WORD}",
     )
 
 
@@ -183,53 +191,55 @@ def test_an_old_runtime_is_below_the_minimum_of_v2(name: str, version: str, leas
     node = put(
         captured(ALIGNED) if name == "containerd" else crio(captured(ALIGNED)), version, "runtime", "cri", "version"
     )
-    assert found(node)["below-v2-minimum"].evidence == (f"{name} {version}, wanted is {least}",)
+    assert findings_by_code(node)["below-v2-minimum"].evidence == (f"{name} {version}, required is {least}",)
 
 
 def test_features_of_rubik_that_may_be_on() -> None:
-    finding = found(commands(v1_252(captured(ALIGNED)), rubik=1))["rubik-kernel-features-missing"]
+    finding = findings_by_code(commands(v1_252(captured(ALIGNED)), rubik=1))["rubik-kernel-features-missing"]
     assert finding.severity is Severity.INFO
     assert [line.partition(":")[0] for line in finding.evidence] == ["psi", "ioCost"]
 
 
 def test_features_of_rubik_that_are_on() -> None:
-    finding = found(rubik_service(captured(ALIGNED), "systemd", "psi"))["rubik-kernel-features-missing"]
+    finding = findings_by_code(rubik_service(captured(ALIGNED), "systemd", "psi"))["rubik-kernel-features-missing"]
     assert finding.severity is Severity.WARNING
     assert finding.evidence == ("psi: the kernel command line lacks psi=1 psi_v1=1",)
 
 
 @pytest.mark.parametrize("features", [(), ("preemption",), ("quotaTurbo",)])
 def test_features_of_rubik_that_are_off_lack_nothing(features: tuple[str, ...]) -> None:
-    assert "rubik-kernel-features-missing" not in found(rubik_service(captured(ALIGNED), "systemd", *features))
+    assert "rubik-kernel-features-missing" not in findings_by_code(
+        rubik_service(captured(ALIGNED), "systemd", *features)
+    )
 
 
 def test_a_kernel_with_all_that_rubik_needs() -> None:
     node = cpu_files(commands(command_line(v1_252(captured(ALIGNED)), RUBIK_LINE), rubik=1), "cpu.qos_level")
-    assert "rubik-kernel-features-missing" not in found(node)
+    assert "rubik-kernel-features-missing" not in findings_by_code(node)
 
 
 LEGACY = "systemd.unified_cgroup_hierarchy=0"
 
 
 @pytest.mark.parametrize(
-    ("installed", "files", "said"),
+    ("installed", "files", "expected"),
     [
         ("258", {}, "cgroup v2"),
-        ("252", {}, "a cgroup version that files do not tell"),
+        ("252", {}, "a cgroup version that the files do not determine"),
         ("252", {"grub": [LEGACY]}, "cgroup hybrid"),
         ("252", {"grub": [LEGACY], "entry": [V2_WORD]}, "cgroup v2"),
         ("257", {"installed": [LEGACY]}, "cgroup v2"),
     ],
 )
-def test_what_the_first_boot_of_an_image_gives(installed: str, files: dict[str, list[str]], said: str) -> None:
+def test_the_cgroup_version_of_an_images_first_boot(installed: str, files: dict[str, list[str]], expected: str) -> None:
     node = image(boot(systemd(captured(ALIGNED), "252", installed), **files))
-    assert found(node)["offline-image"].summary.endswith(f"Its first boot gives {said}.")
+    assert findings_by_code(node)["offline-image"].summary.endswith(f"Its first boot will use {expected}.")
 
 
 def test_entries_that_do_not_agree_tell_no_line() -> None:
     entries = {ENTRY: [LEGACY], ENTRY.replace("6.12", "6.1"): []}
-    evidence = found(image(put(captured(ALIGNED), entries, "boot")))["offline-image"].evidence
-    assert evidence[1] == "kernel command line: no file in the image tells"
+    evidence = findings_by_code(image(put(captured(ALIGNED), entries, "boot")))["offline-image"].evidence
+    assert evidence[1] == "kernel command line: unknown, no file in the image sets it"
 
 
 def test_an_image_whose_files_agree_with_the_profile_is_aligned() -> None:
@@ -241,5 +251,5 @@ def test_an_image_whose_files_agree_with_the_profile_is_aligned() -> None:
 
 def test_an_image_that_differs_from_the_profile_says_so() -> None:
     facts = facts_of(image(captured(ALIGNED)))
-    found = all_findings(facts, make_plan(facts, wanted(cgroup_driver="cgroupfs"), allow_disruption=True))
-    assert found[-1].code == "differs-from-profile"
+    results = all_findings(facts, make_plan(facts, wanted(cgroup_driver="cgroupfs"), allow_disruption=True))
+    assert results[-1].code == "differs-from-profile"

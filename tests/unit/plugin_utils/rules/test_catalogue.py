@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The catalogue has every rule of the package once: one that is written and not listed would never be asked."""
+"""The catalogue has every rule of the package once; a rule that it does not list would never run."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def public_functions(annotations: dict[str, str]) -> Iterator[str]:
                 yield f"{info.name}.{name}"
 
 
-def names(found: tuple[Any, ...]) -> list[str]:
-    return [f"{rule.__module__.rpartition('.')[2]}.{rule.__name__}" for rule in found]
+def names(rules: tuple[Any, ...]) -> list[str]:
+    return [f"{rule.__module__.rpartition('.')[2]}.{rule.__name__}" for rule in rules]
 
 
 def test_every_rule_of_findings_is_listed_once() -> None:

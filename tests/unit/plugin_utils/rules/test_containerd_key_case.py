@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys of containerd in another letter case: the one that is there is changed, and no second one is added."""
+"""Keys of containerd in another letter case: the existing key is changed, and no second one is added."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ EDITED: dict[str, tuple[str, str, dict[str, Any], tuple[str, str]]] = {
 
 
 @pytest.mark.parametrize("case", EDITED)
-def test_the_key_that_is_there_is_changed(case: str) -> None:
+def test_the_existing_key_is_changed(case: str) -> None:
     version, text, options, (before, after) = EDITED[case]
     (edit,) = edits_of(containerd(version, {MAIN: text}), options)
     assert edit.after == text.replace(before, after)
@@ -101,13 +101,13 @@ def test_no_second_key_is_added(case: str) -> None:
     "options",
     ["SystemdCgroup = false\nsystemdcgroup = false\n", "SYSTEMDCGROUP = false\n"],
 )
-def test_a_key_that_would_not_count_is_not_changed(options: str) -> None:
+def test_a_key_without_effect_is_not_changed(options: str) -> None:
     text = f"version = 3\n[{V3}.containerd.runtimes.runc.options]\n{options}"
     (refusal,) = plan_of(containerd("2.4.2", {MAIN: text}), MAIN_FILE).refusals
     assert (refusal.code, refusal.file) == ("containerd-key-case", MAIN)
 
 
-def test_handlers_that_are_migrated_are_changed_where_they_stand() -> None:
+def test_migrated_handlers_are_changed_in_their_table() -> None:
     text = "version = 3\n" + handler(V2, "runc", "false") + handler(V2, "nvidia", "true")
     (edit,) = edits_of(containerd("2.4.2", {MAIN: text}), MAIN_FILE)
     assert edit.after == "version = 3\n" + handler(V2, "runc", "true") + handler(V2, "nvidia", "true")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of containerd that are left as they are: each with its reason, and with one change it is written."""
+"""Files of containerd that are not changed, each with the reason and a similar file that is changed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LATER = CONF_D + "zzz.toml"
 KATA = "/opt/kata/containerd/config.d/kata-deploy.toml"
 OFF2, OFF3 = handler(V2, "runc", "false"), handler(V3, "runc", "false")
 
-# code, release, files, words of the refusal; and what of it makes a node that is written to
+# code, release, files, parts of the refusal; and the release and files of a similar node that is changed
 REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] = {
     "schema 1 is lost on 2.0 to 2.2": (
         "containerd-schema",
@@ -63,28 +63,28 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{MAIN}: ", "version is 4", "containerd 2.2.1 reads 2, 3"),
         ("2.3.1", {MAIN: "version = 4\n"}),
     ),
-    "a schema nobody knows": (
+    "an unknown schema": (
         "containerd-schema",
         "2.3.1",
         {MAIN: "version = 5\n"},
         (f"{MAIN}: ", "version is 5", "containerd 2.3.1 reads 2, 3, 4"),
         ("2.3.1", {MAIN: "version = 3\n"}),
     ),
-    "a version that is no number": (
+    "a version that is not a number": (
         "containerd-schema",
         "2.3.1",
         {MAIN: "version = true\n"},
-        (f"{MAIN}: ", "version is no whole number"),
+        (f"{MAIN}: ", "version is not an integer"),
         ("2.3.1", {MAIN: "version = 3\n"}),
     ),
-    "a drop-in of ours that lost its version": (
+    "the managed drop-in without its version": (
         "containerd-schema",
         "2.1.9",
         {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: OFF3},
         (f"{OWN_DROP_IN}: ", "version is not named", "Delete"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: "version = 3\n" + OFF3}),
     ),
-    "a release nobody knows": (
+    "an unknown release": (
         "containerd-release-unknown",
         "3.0.1",
         {MAIN: "version = 4\n"},
@@ -95,24 +95,24 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-release-unknown",
         "unreleased",
         {MAIN: "version = 2\n" + ALL, NVIDIA: "version = 2\n"},
-        (f"{MAIN}: ", "the release is unreleased", "imports"),
+        (f"{MAIN}: ", "release, which is unreleased", "imports"),
         ("unreleased", {MAIN: "version = 2\n"}),
     ),
     "an import elsewhere replaces the table": (
         "containerd-imports",
         "1.7.24",
         {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: OFF2},
-        (f"{KATA}: ", f"counts instead of {MAIN}", "/etc/containerd/"),
+        (f"{KATA}: ", f"overrides {MAIN}", "/etc/containerd/"),
         ("1.7.24", {MAIN: f'version = 2\nimports = ["{KATA}"]\n' + OFF2, KATA: f"[{NRI}]\ndisable = false\n"}),
     ),
-    "a later file says otherwise": (
+    "a later file sets another value": (
         "containerd-overridden",
         "2.1.9",
         {MAIN: "version = 3\n" + ALL, LATER: "version = 3\n" + OFF3},
-        (f"{LATER}: ", "SystemdCgroup of runc would not count"),
+        (f"{LATER}: ", "SystemdCgroup of runc would have no effect"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n" + OFF3}),
     ),
-    "an import of an import says otherwise": (
+    "an import of an import sets another value": (
         "containerd-overridden",
         "2.1.9",
         {
@@ -127,7 +127,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "containerd-imports",
         "2.1.9",
         {MAIN: 'version = 3\nimports = ["a.toml"]\n' + OFF3, "/etc/containerd/a.toml": 'imports = ["config.toml"]\n'},
-        ("/etc/containerd/a.toml: ", f"it imports {MAIN}", "only"),
+        ("/etc/containerd/a.toml: ", f"imports {MAIN}", "only"),
         ("2.1.9", {MAIN: 'version = 3\nimports = ["a.toml"]\n' + OFF3, "/etc/containerd/a.toml": ""}),
     ),
     "an import that does not parse": (
@@ -137,11 +137,11 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{NVIDIA}:2: ", "Correct the file"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n"}),
     ),
-    "imports that are no list": (
+    "imports that are not a list": (
         "containerd-key-type",
         "2.1.9",
         {MAIN: 'version = 3\nimports = "x"\n'},
-        (f"{MAIN}: ", "imports is not a list of texts"),
+        (f"{MAIN}: ", "imports is not a list of strings"),
         ("2.1.9", {MAIN: "version = 3\nimports = []\n"}),
     ),
     "an import that is missing": (
@@ -151,11 +151,11 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{MAIN}: ", "/etc/containerd/a.toml does not exist", "would not start", "containerd-import-missing"),
         ("2.1.9", {MAIN: 'version = 3\nimports = ["a*.toml"]\n', "/etc/containerd/a.toml": None}),
     ),
-    "an import nobody looked at": (
+    "an import that was not read": (
         "containerd-imports",
         "2.1.9",
         {MAIN: 'version = 3\nimports = ["a.toml"]\n'},
-        (f"{MAIN}: ", "imports /etc/containerd/a.toml, which was not looked at"),
+        (f"{MAIN}: ", "imports /etc/containerd/a.toml, which was not read"),
         ("2.1.9", {MAIN: 'version = 3\nimports = ["a.toml"]\n', "/etc/containerd/a.toml": ""}),
     ),
     "versions that are mixed": (
@@ -165,14 +165,14 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{NVIDIA}: ", "version 2", "loses settings", "containerd-versions-mixed"),
         ("2.3.5", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 2\n"}),
     ),
-    "a drop-in of ours that the main file has left behind": (
+    "the managed drop-in after a migration of the main file": (
         "containerd-would-not-start",
         "2.2.1",
         {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: "version = 2\n"},
         (f"{OWN_DROP_IN}: ", "containerd-versions-mixed"),
         ("2.2.1", {MAIN: "version = 3\n" + ALL, OWN_DROP_IN: "version = 3\n"}),
     ),
-    "a plugin's name that schema 2 does not take": (
+    "a plugin's name that schema 2 does not accept": (
         "containerd-would-not-start",
         "1.7.24",
         {MAIN: 'version = 2\ndisabled_plugins = ["aufs"]\n'},
@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         (f"{MAIN}: ", "CRI plugin would not start", "containerd-legacy-systemd-cgroup"),
         ("1.7.24", {MAIN: f"version = 2\n[{V2}]\nsystemd_cgroup = false\n"}),
     ),
-    "a default runtime that is not there": (
+    "a default runtime that does not exist": (
         "containerd-would-not-start",
         "1.7.24",
         {MAIN: f'version = 2\n[{V2}.containerd]\ndefault_runtime_name = "nvidia"\n'},
@@ -199,16 +199,16 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
 def refused(version: str, files: Files, options: Mapping[str, Any] | None = None) -> dict[str, str]:
     plan = plan_of(containerd(version, files), options or DRIVER)
     assert not (plan.refusals and plan.changes)
-    return {each.code: str(each) for each in plan.refusals}
+    return {refusal.code: str(refusal) for refusal in plan.refusals}
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_written_and_why(name: str) -> None:
     code, version, files, words, _other = REFUSED[name]
-    found = refused(version, files)
-    assert list(found) == [code]
+    refusals = refused(version, files)
+    assert list(refusals) == [code]
     for word in words:
-        assert word in found[code]
+        assert word in refusals[code]
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -220,41 +220,41 @@ def test_one_change_makes_it_writable(name: str) -> None:
 
 
 def test_a_drop_in_is_refused_where_it_would_replace_a_table() -> None:
-    wanted = {**DRIVER, "containerd_strategy": "drop-in"}
-    found = refused("1.7.24", {MAIN: "version = 2\n"}, wanted)
-    assert "(containerd_strategy): " in found["containerd-strategy"]
-    assert "colocation_containerd_strategy" in found["containerd-strategy"]
-    assert refused("2.0.6", {MAIN: "version = 2\n"}, wanted) == {}
+    options = {**DRIVER, "containerd_strategy": "drop-in"}
+    refusals = refused("1.7.24", {MAIN: "version = 2\n"}, options)
+    assert "(containerd_strategy): " in refusals["containerd-strategy"]
+    assert "colocation_containerd_strategy" in refusals["containerd-strategy"]
+    assert refused("2.0.6", {MAIN: "version = 2\n"}, options) == {}
 
 
-def test_the_main_file_is_refused_where_another_outranks_it() -> None:
-    wanted = {**DRIVER, "containerd_strategy": "main-file"}
+def test_the_main_file_is_refused_if_another_overrides_it() -> None:
+    options = {**DRIVER, "containerd_strategy": "main-file"}
     files = {MAIN: "version = 3\n" + ALL + OFF3, NVIDIA: "version = 3\n" + OFF3}
-    assert f"{NVIDIA}: SystemdCgroup of runc" in refused("2.1.9", files, wanted)["containerd-overridden"]
-    assert refused("2.1.9", {**files, NVIDIA: "version = 3\n"}, wanted) == {}
+    assert f"{NVIDIA}: SystemdCgroup of runc" in refused("2.1.9", files, options)["containerd-overridden"]
+    assert refused("2.1.9", {**files, NVIDIA: "version = 3\n"}, options) == {}
 
 
 def test_the_main_file_without_a_version_is_refused_from_2_0_on() -> None:
-    wanted = {**DRIVER, "containerd_strategy": "main-file"}
-    assert list(refused("2.1.9", {MAIN: 'root = "/x"\n'}, wanted)) == ["containerd-schema"]
-    assert refused("1.7.24", {MAIN: 'root = "/x"\n'}, wanted) == {}
+    options = {**DRIVER, "containerd_strategy": "main-file"}
+    assert list(refused("2.1.9", {MAIN: 'root = "/x"\n'}, options)) == ["containerd-schema"]
+    assert refused("1.7.24", {MAIN: 'root = "/x"\n'}, options) == {}
 
 
 def test_nri_that_another_file_outranks() -> None:
     files = {MAIN: "version = 3\n" + ALL, LATER: f'version = 3\n[{NRI}]\ndisable = true\nsocket_path = "/x"\n'}
-    wanted = {"nri": {"enabled": True, "socket_path": "/run/x.sock"}}
-    found = refused("2.1.9", files, wanted)["containerd-overridden"]
-    assert found.startswith(f"{LATER}: NRI's socket_path, disable would not count")
-    assert refused("2.1.9", {**files, LATER: "version = 3\n"}, wanted) == {}
+    options = {"nri": {"enabled": True, "socket_path": "/run/x.sock"}}
+    refusal = refused("2.1.9", files, options)["containerd-overridden"]
+    assert refusal.startswith(f"{LATER}: NRI's socket_path, disable would have no effect")
+    assert refused("2.1.9", {**files, LATER: "version = 3\n"}, options) == {}
 
 
 @pytest.mark.parametrize("state", ["true", "false"])
 def test_a_relative_nri_socket(state: str) -> None:
-    """Plugins look for it by an absolute path, and so does the health gate."""
+    """Plugins and the health gate look for the socket by an absolute path."""
     files = {MAIN: f'version = 3\n[{NRI}]\ndisable = {state}\nsocket_path = "run/x.sock"\n'}
-    found = refused("2.1.9", files, {"nri": {"enabled": True}})
-    assert list(found) == ["nri-socket-relative"]
-    assert found["nri-socket-relative"].startswith(f'{MAIN}:4: socket_path = "run/x.sock" is not an absolute path')
+    refusals = refused("2.1.9", files, {"nri": {"enabled": True}})
+    assert list(refusals) == ["nri-socket-relative"]
+    assert refusals["nri-socket-relative"].startswith(f'{MAIN}:4: socket_path = "run/x.sock" is not an absolute path')
     assert refused("2.1.9", files, {"nri": {"enabled": True, "socket_path": "/run/x.sock"}}) == {}
     assert refused("2.1.9", files, {"nri": {"enabled": False}}) == {}
     assert refused("2.1.9", files) == {}
@@ -263,17 +263,17 @@ def test_a_relative_nri_socket(state: str) -> None:
 def test_a_dump_that_says_otherwise_than_the_files() -> None:
     files = {MAIN: "version = 3\n" + handler(V3, "runc", "true")}
     node = put(containerd("2.1.9", files), {"text": "version = 3\n" + OFF3, "seconds": 0.1}, "runtime", "dump")
-    (found,) = plan_of(node, DRIVER).refusals
-    assert (found.code, found.message) == (
+    (refusal,) = plan_of(node, DRIVER).refusals
+    assert (refusal.code, refusal.message) == (
         "containerd-dump-differs",
-        f"{DUMP} says cgroupfs for handler runc, its files say systemd",
+        f"{DUMP} shows cgroupfs for handler runc, but its files set systemd",
     )
     node["runtime"]["dump"]["text"] = files[MAIN]
     assert plan_of(node, DRIVER).refusals == ()
 
 
 @pytest.mark.parametrize("name", ["schema 1 is lost on 2.0 to 2.2", "versions that are mixed"])
-def test_nothing_is_refused_where_nothing_is_wanted_of_containerd(name: str) -> None:
+def test_nothing_is_refused_if_the_profile_has_nothing_for_containerd(name: str) -> None:
     _code, version, files, _words, _other = REFUSED[name]
     assert refused(version, files, {"read_only_port": 0}) == {}
 
@@ -285,14 +285,14 @@ def test_a_linked_drop_in_is_not_followed() -> None:
 
 
 WEIRD = {
-    "a plugin that is no table": 'version = 2\n[plugins]\n"io.containerd.grpc.v1.cri" = "x"\n',
-    "handlers that are no table": f"version = 2\n[{V2}.containerd]\nruntimes = []\n",
-    "options that are no table": f"version = 2\n[{V2}.containerd.runtimes.runc]\noptions = 'x'\n",
+    "a plugin that is not a table": 'version = 2\n[plugins]\n"io.containerd.grpc.v1.cri" = "x"\n',
+    "handlers that are not a table": f"version = 2\n[{V2}.containerd]\nruntimes = []\n",
+    "options that are not a table": f"version = 2\n[{V2}.containerd.runtimes.runc]\noptions = 'x'\n",
 }
 
 
 @pytest.mark.parametrize("name", WEIRD)
-def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None:
+def test_unexpected_types_are_reported_with_their_line(name: str) -> None:
     node = containerd("1.7.24", {MAIN: WEIRD[name]})
     with pytest.raises(UneditableFile, match=rf"{MAIN}:[23]: .*(table|hand)"):
         edits_of(node, DRIVER)
@@ -302,8 +302,8 @@ def test_shapes_that_nobody_expects_are_named_with_their_line(name: str) -> None
 def test_a_deprecated_table_of_another_driver_is_refused(driver: str, is_refused: bool) -> None:
     table = handler(V2, "runc", driver).replace("runtimes.runc", "default_runtime")
     node = containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", "true") + table})
-    found = plan_of(node, DRIVER).refusals
-    assert [each.code for each in found] == (["containerd-runtime-deprecated"] if is_refused else [])
+    refusals = plan_of(node, DRIVER).refusals
+    assert [refusal.code for refusal in refusals] == (["containerd-runtime-deprecated"] if is_refused else [])
     assert edits_of(containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", "false")}), DRIVER)
 
 
@@ -323,25 +323,25 @@ OWN_SWITCH = f"[{V2}.containerd]\ndefault_runtime_name = 'old'\n[{V2}]\nsystemd_
 @pytest.mark.parametrize("driver", ["true", "false"])
 def test_a_handler_of_the_runtime_of_1_2_is_not_changed(text: str, driver: str, is_refused: bool) -> None:
     node = containerd("1.7.24", {MAIN: "version = 2\n" + text + handler(V2, "runc", driver)})
-    found = {each.code: each for each in plan_of(node, DRIVER).refusals}
-    assert ("containerd-runtime-v1" in found) is is_refused
+    refusals = {refusal.code: refusal for refusal in plan_of(node, DRIVER).refusals}
+    assert ("containerd-runtime-v1" in refusals) is is_refused
     if is_refused:
-        refusal = found["containerd-runtime-v1"]
+        refusal = refusals["containerd-runtime-v1"]
         assert (refusal.file, refusal.message) == (
             MAIN,
-            "handler old is of type io.containerd.runtime.v1.linux, whose driver is not changed here",
+            "handler old is of type io.containerd.runtime.v1.linux, whose driver this collection does not change",
         )
         assert 'runtime_type = "io.containerd.runc.v2"' in refusal.remedy
     assert plan_of(node, {"read_only_port": 0}).refusals == ()
 
 
-def test_a_handler_that_is_no_table_is_refused_where_nothing_else_is_to_be_changed() -> None:
+def test_a_handler_that_is_not_a_table_is_refused_without_other_changes() -> None:
     node = containerd("1.7.24", {MAIN: f"version = 2\n[[{V2}.containerd.runtimes.runc]]\nx = 1\n"})
-    found = {each.code: each.message for each in plan_of(node, DRIVER).refusals}
-    assert "handler runc is not a table" in found["containerd-would-not-start"]
+    messages = {refusal.code: refusal.message for refusal in plan_of(node, DRIVER).refusals}
+    assert "handler runc is not a table" in messages["containerd-would-not-start"]
 
 
-def test_a_driver_that_is_a_text_is_written_as_what_it_should_be() -> None:
+def test_a_driver_that_is_a_string_is_written_as_a_boolean() -> None:
     node = containerd("1.7.24", {MAIN: "version = 2\n" + handler(V2, "runc", '"true"')})
     (edit,) = edits_of(node, DRIVER)
     assert edit.after == "version = 2\n" + handler(V2, "runc", "true")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CRI-O nodes that are not touched: each reason, and the same node with one thing changed."""
+"""CRI-O nodes that are refused, each with the reason and a similar node that is not."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts 
     snapshot_of,
 )
 
-FOLDER = "/etc/crio/crio.conf.d"
-OURS = f"{FOLDER}/99-volcano-colocation.conf"
+DIRECTORY = "/etc/crio/crio.conf.d"
+DROP_IN = f"{DIRECTORY}/99-volcano-colocation.conf"
 DRIVER = {"cgroup_driver": "systemd"}
 NRI = {"nri": {"enabled": True}}
 OLD = {"runtime": {"cri": {"version": "1.25.3"}}}
 
 
-def plan_of(host: Mapping[str, Any], folder: Path, **options: Any) -> Plan:
-    return make_plan(interpret(snapshot_of(host, folder)), profile_of(**options), allow_disruption=True)
+def plan_of(host: Mapping[str, Any], directory: Path, **options: Any) -> Plan:
+    return make_plan(interpret(snapshot_of(host, directory)), profile_of(**options), allow_disruption=True)
 
 
 def with_(**inputs: Any) -> Mapping[str, Any]:
@@ -58,47 +58,47 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         ("--nri-listen=/run/x.sock", "nri_listen"),
     ),
     "later file": (
-        {"files": {f"{FOLDER}/99-zz.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
+        {"files": {f"{DIRECTORY}/99-zz.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
         DRIVER,
         "crio-drop-in-overridden",
-        (f"{FOLDER}/99-zz.conf: ", "cgroup_manager = 'cgroupfs'", "99-volcano-colocation.conf", "rename it"),
+        (f"{DIRECTORY}/99-zz.conf: ", "cgroup_manager = 'cgroupfs'", "99-volcano-colocation.conf", "rename the file"),
     ),
     "later NRI": (
-        {"files": {f"{FOLDER}/zz.conf": "[crio.nri]\nenable_nri = false\n"}},
+        {"files": {f"{DIRECTORY}/zz.conf": "[crio.nri]\nenable_nri = false\n"}},
         NRI,
         "crio-drop-in-overridden",
-        (f"{FOLDER}/zz.conf: ", "enable_nri = False"),
+        (f"{DIRECTORY}/zz.conf: ", "enable_nri = False"),
     ),
     "broken": (
-        {"files": {f"{FOLDER}/50.conf": "[crio]\nlog_dir = \n"}},
+        {"files": {f"{DIRECTORY}/50.conf": "[crio]\nlog_dir = \n"}},
         DRIVER,
         "config-unreadable",
-        (f"{FOLDER}/50.conf:2: ", "Correct the file"),
+        (f"{DIRECTORY}/50.conf:2: ", "Correct the file"),
     ),
-    "folder": (
-        {"files": {f"{FOLDER}/50.d/x.conf": ""}},
+    "directory": (
+        {"files": {f"{DIRECTORY}/50.d/x.conf": ""}},
         DRIVER,
         "crio-nested-directory",
-        (f"{FOLDER}/50.d: is a folder", "Move its files up"),
+        (f"{DIRECTORY}/50.d: is a directory", "Move its files to the directory above"),
     ),
     "our own as a link": (
-        {"links": {OURS: "/etc/x.conf"}, "files": {"/etc/x.conf": ""}},
+        {"links": {DROP_IN: "/etc/x.conf"}, "files": {"/etc/x.conf": ""}},
         DRIVER,
         "config-is-symlink",
-        (f"{OURS}: ",),
+        (f"{DROP_IN}: ",),
     ),
     "too many": (
-        {"files": {f"{FOLDER}/{number:03}.conf": "" for number in range(70)}},
+        {"files": {f"{DIRECTORY}/{number:03}.conf": "" for number in range(70)}},
         DRIVER,
         "crio-too-many-files",
-        (f"{FOLDER}: has 64 files or more",),
+        (f"{DIRECTORY}: has 64 files or more",),
     ),
     "no NRI": ({"live": OLD}, NRI, "nri-unsupported", ("CRI-O 1.25.3 has no NRI; it came with 1.26", "Upgrade CRI-O")),
     "closed NRI": (
-        {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
+        {"files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         NRI,
         "crio-nri-connections-disabled",
-        (f"{FOLDER}/50.conf (nri.enabled): has nri_disable_connections = true",),
+        (f"{DIRECTORY}/50.conf (nri.enabled): sets nri_disable_connections = true",),
     ),
     "silent": (
         {"live": {"runtime": {"cri": {"error": "refused"}}}},
@@ -108,62 +108,65 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
     ),
 }
 
-TAKEN: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "a flag that says the same": (argv("--cgroup-manager=systemd"), DRIVER),
+ACCEPTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "a flag with the same value": (argv("--cgroup-manager=systemd"), DRIVER),
     "a flag of something else": (argv("--cgroup-manager=cgroupfs"), {}),
-    "a switch that says the same": (argv("--enable-nri=true"), NRI),
-    "a later file that says the same": (
-        {"files": {f"{FOLDER}/zz.conf": '[crio.runtime]\ncgroup_manager = "systemd"\n'}},
+    "a switch with the same value": (argv("--enable-nri=true"), NRI),
+    "a later file with the same value": (
+        {"files": {f"{DIRECTORY}/zz.conf": '[crio.runtime]\ncgroup_manager = "systemd"\n'}},
         DRIVER,
     ),
     "a later file of something else": (
-        {"files": {f"{FOLDER}/zz.conf": '[crio.runtime]\nlog_level = "info"\n'}},
+        {"files": {f"{DIRECTORY}/zz.conf": '[crio.runtime]\nlog_level = "info"\n'}},
         DRIVER,
     ),
-    "an earlier file": ({"files": {f"{FOLDER}/98.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}}, DRIVER),
-    "somebody's link": ({"links": {f"{FOLDER}/50.conf": "../../x.conf"}, "files": {"/etc/x.conf": ""}}, DRIVER),
+    "an earlier file": ({"files": {f"{DIRECTORY}/98.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}}, DRIVER),
+    "a link of another owner": (
+        {"links": {f"{DIRECTORY}/50.conf": "../../x.conf"}, "files": {"/etc/x.conf": ""}},
+        DRIVER,
+    ),
     "a time in nanoseconds": (
-        {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_plugin_request_timeout = 5000000000\n"}},
+        {"files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_plugin_request_timeout = 5000000000\n"}},
         DRIVER,
     ),
-    "a value of another type that nobody reads here": (
-        {"files": {f"{FOLDER}/50.conf": "[crio.runtime]\nlog_level = 5\n[crio.runtime.runtimes.crun]\nx = 1\n"}},
+    "a value of another type that the collection does not read": (
+        {"files": {f"{DIRECTORY}/50.conf": "[crio.runtime]\nlog_level = 5\n[crio.runtime.runtimes.crun]\nx = 1\n"}},
         DRIVER,
     ),
-    "some files": ({"files": {f"{FOLDER}/{number:03}.conf": "" for number in range(62)}}, DRIVER),
+    "some files": ({"files": {f"{DIRECTORY}/{number:03}.conf": "" for number in range(62)}}, DRIVER),
     "NRI left out": ({"live": OLD}, {"nri": {"enabled": True, "unsupported": "skip"}}),
     "NRI not asked for": ({"live": OLD}, {"nri": {"enabled": False}}),
     "closed NRI of an old CRI-O": (
-        {"live": OLD, "files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
+        {"live": OLD, "files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         {"nri": {"enabled": True, "unsupported": "skip"}},
     ),
     "NRI that stays closed": (
-        {"files": {f"{FOLDER}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
+        {"files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         DRIVER,
     ),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_refused_with_what_was_seen_and_what_to_do(case: str, tmp_path: Path) -> None:
+def test_a_refusal_has_its_evidence_and_its_remedy(case: str, tmp_path: Path) -> None:
     inputs, options, code, words = CASES[case]
     plan = plan_of(with_(**inputs), tmp_path, **options)
     assert plan.changes == ()
-    assert [each.code for each in plan.refusals] == [code]
+    assert [refusal.code for refusal in plan.refusals] == [code]
     for word in words:
         assert word in str(plan.refusals[0])
 
 
-@pytest.mark.parametrize("case", TAKEN)
+@pytest.mark.parametrize("case", ACCEPTED)
 def test_not_refused(case: str, tmp_path: Path) -> None:
-    inputs, options = TAKEN[case]
+    inputs, options = ACCEPTED[case]
     assert plan_of(with_(**inputs), tmp_path, **options).refusals == ()
 
 
-def test_nri_that_is_left_out_is_named(tmp_path: Path) -> None:
-    inputs, options = TAKEN["NRI left out"]
+def test_skipped_nri_is_reported(tmp_path: Path) -> None:
+    inputs, options = ACCEPTED["NRI left out"]
     plan = plan_of(with_(**inputs), tmp_path, **options)
-    assert [each.reason for each in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it came with 1.26"]
+    assert [skipped.reason for skipped in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it came with 1.26"]
     assert plan.changes == ()
 
 
@@ -176,6 +179,6 @@ def test_the_described_hosts(name: str, tmp_path: Path) -> None:
 
 def test_a_crio_that_is_not_installed(tmp_path: Path) -> None:
     snapshot = snapshot_of(described("crio-aligned").host, tmp_path)
-    gone = put(snapshot, None, "runtime", "crio")
-    found = make_plan(interpret(gone), profile_of(**DRIVER), allow_disruption=True).refusals
-    assert [each.code for each in found] == ["crio-missing"]
+    without_crio = put(snapshot, None, "runtime", "crio")
+    refusals = make_plan(interpret(without_crio), profile_of(**DRIVER), allow_disruption=True).refusals
+    assert [refusal.code for refusal in refusals] == ["crio-missing"]

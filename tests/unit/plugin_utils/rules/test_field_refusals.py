@@ -43,19 +43,19 @@ def node(number: str) -> Snapshot:
 
 
 def refused(snapshot: Snapshot, options: Options) -> dict[str, Refusal]:
-    return {each.code: each for each in refusals(PlanDraft(facts_of(snapshot), profile_of(**options)))}
+    return {refusal.code: refusal for refusal in refusals(PlanDraft(facts_of(snapshot), profile_of(**options)))}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_combination(case: str) -> None:
     number, options, code, words = CASES[case]
-    found = refused(node(number), options)
-    assert set(found) == ({code} if code else set())
+    refusals = refused(node(number), options)
+    assert set(refusals) == ({code} if code else set())
     if code:
-        text = str(found[code])
+        text = str(refusals[code])
         assert words in text
         assert number in text
-        assert found[code].variable
+        assert refusals[code].variable
         assert text.endswith(".")
 
 
@@ -70,10 +70,10 @@ def test_a_combination(case: str) -> None:
     ],
 )
 def test_a_reservation_without_its_gate(number: str, gates: dict[str, bool], code: str | None) -> None:
-    found = refused(kubelet_adds(node(number), RESERVATION), {"pod_pids_limit": 99, "feature_gates": gates})
-    assert set(found) == ({code} if code else set())
+    refusals = refused(kubelet_adds(node(number), RESERVATION), {"pod_pids_limit": 99, "feature_gates": gates})
+    assert set(refusals) == ({code} if code else set())
     if code:
-        assert f"memoryReservationPolicy = TieredReservation ({KUBELET_FILE})" in str(found[code])
+        assert f"memoryReservationPolicy = TieredReservation ({KUBELET_FILE})" in str(refusals[code])
 
 
 V1_CASES: dict[str, tuple[str, Options, str | None, str]] = {
@@ -93,7 +93,7 @@ V1_CASES: dict[str, tuple[str, Options, str | None, str]] = {
         "false on cgroup v1",
     ),
     "one process, true": ("1.32.13", {"single_process_oom_kill": True}, None, ""),
-    "MemoryQoS": ("1.30.14", {"feature_gates": {"MemoryQoS": True}}, "memory-qos-on-v1", "does nothing on cgroup v1"),
+    "MemoryQoS": ("1.30.14", {"feature_gates": {"MemoryQoS": True}}, "memory-qos-on-v1", "has no effect on cgroup v1"),
     "MemoryQoS off": ("1.30.14", {"feature_gates": {"MemoryQoS": False}}, None, ""),
 }
 
@@ -101,9 +101,9 @@ V1_CASES: dict[str, tuple[str, Options, str | None, str]] = {
 @pytest.mark.parametrize("case", V1_CASES)
 def test_on_cgroup_v1(case: str) -> None:
     number, options, code, words = V1_CASES[case]
-    found = refused(on_v1(node(number)), options)
-    assert set(found) == ({code} if code else set())
-    assert not code or words in str(found[code])
+    refusals = refused(on_v1(node(number)), options)
+    assert set(refusals) == ({code} if code else set())
+    assert not code or words in str(refusals[code])
 
 
 @pytest.mark.parametrize(("kernel", "code"), [("5.8.18", {"memory-qos-on-old-kernel"}), ("5.9.0", set())])
@@ -113,10 +113,13 @@ def test_memory_high_needs_a_sound_kernel(kernel: str, code: set[str]) -> None:
 
 
 UNKNOWN: list[tuple[Options, str | None]] = [
-    ({"fail_cgroup_v1": False}, "failCgroupV1 came with kubelet 1.31"),
-    ({"cpu_manager_policy_options": {"full-pcpus-only": True}}, "cpuManagerPolicyOptions came with kubelet 1.22"),
-    (enforced("pods", "system-reserved-compressible", **SYSTEM), "system-reserved-compressible came with kubelet 1.32"),
-    ({"feature_gates": {"MemoryQoS": False}}, "MemoryQoS came with kubelet 1.22"),
+    ({"fail_cgroup_v1": False}, "failCgroupV1 was added in kubelet 1.31"),
+    ({"cpu_manager_policy_options": {"full-pcpus-only": True}}, "cpuManagerPolicyOptions was added in kubelet 1.22"),
+    (
+        enforced("pods", "system-reserved-compressible", **SYSTEM),
+        "system-reserved-compressible was added in kubelet 1.32",
+    ),
+    ({"feature_gates": {"MemoryQoS": False}}, "MemoryQoS was added in kubelet 1.22"),
     ({"feature_gates": {"SomethingNew": True}}, None),
     (enforced("pods", "system-reserved", **SYSTEM), None),
     ({"topology_manager_scope": "pod", "pod_pids_limit": 5, "cgroup_driver": "systemd"}, None),
@@ -124,10 +127,10 @@ UNKNOWN: list[tuple[Options, str | None]] = [
 
 
 @pytest.mark.parametrize(("options", "words"), UNKNOWN)
-def test_of_an_unknown_version_only_what_every_version_has_is_taken(options: Options, words: str | None) -> None:
-    found = refused(put(node("1.30.14"), None, "kubelet", "version"), options)
-    assert set(found) == ({"kubelet-version-unknown"} if words else set())
-    assert not words or words in str(found["kubelet-version-unknown"])
+def test_an_unknown_version_accepts_only_what_every_version_has(options: Options, words: str | None) -> None:
+    refusals = refused(put(node("1.30.14"), None, "kubelet", "version"), options)
+    assert set(refusals) == ({"kubelet-version-unknown"} if words else set())
+    assert not words or words in str(refusals["kubelet-version-unknown"])
 
 
 def with_slice(
@@ -146,20 +149,20 @@ def with_slice(
         ([ROOT], "cpu memory pids", "system.slice has no controller cpuset, hugetlb"),
     ],
 )
-def test_a_cgroup_is_proven_before_kubelet_is_told_of_it(
+def test_a_cgroup_must_exist_before_kubelet_is_configured_with_it(
     points: list[str], controllers: str, words: str | None
 ) -> None:
     snapshot = with_slice(node("1.30.14"), points, controllers)
-    found = refused(snapshot, enforced("pods", "system-reserved", **SYSTEM))
-    assert set(found) == ({"reserved-cgroup-missing"} if words else set())
+    refusals = refused(snapshot, enforced("pods", "system-reserved", **SYSTEM))
+    assert set(refusals) == ({"reserved-cgroup-missing"} if words else set())
     if words:
-        refusal = found["reserved-cgroup-missing"]
+        refusal = refusals["reserved-cgroup-missing"]
         assert words in refusal.message
         assert "persistent slice" in refusal.remedy
         assert "system_reserved_cgroup" in (refusal.variable or "")
 
 
-def test_a_service_is_no_slice_to_the_systemd_driver() -> None:
+def test_a_service_is_not_a_slice_to_the_systemd_driver() -> None:
     snapshot = put(
         node("1.30.14"), {"system.slice/kubelet.service": [ROOT], "kubelet.service.slice": []}, "cgroups", "reserved"
     )
@@ -186,9 +189,9 @@ def test_a_service_is_no_slice_to_the_systemd_driver() -> None:
 )
 def test_the_root_of_all_pods(root: str, driver: str, path: str, exists: bool, words: str | None) -> None:
     snapshot = with_slice(node("1.30.14"), [ROOT] if exists else [], path=path)
-    found = refused(snapshot, {"cgroup_root": root, "cgroup_driver": driver})
-    assert set(found) == ({"cgroup-root-refused"} if words else set())
-    assert not words or words in str(found["cgroup-root-refused"])
+    refusals = refused(snapshot, {"cgroup_root": root, "cgroup_driver": driver})
+    assert set(refusals) == ({"cgroup-root-refused"} if words else set())
+    assert not words or words in str(refusals["cgroup-root-refused"])
 
 
 def test_a_root_that_is_in_force_is_proven_by_the_kubelet_that_runs() -> None:
@@ -205,7 +208,7 @@ def test_a_root_that_is_in_force_is_proven_by_the_kubelet_that_runs() -> None:
     ],
 )
 def test_more_numa_nodes_than_the_topology_manager_takes(number: str, policy: str, count: int, code: set[str]) -> None:
-    snapshot = put(node(number), {str(each): str(each) for each in range(count)}, "cpus", "numa")
+    snapshot = put(node(number), {str(number): str(number) for number in range(count)}, "cpus", "numa")
     assert set(refused(snapshot, {"topology_manager_policy": policy})) == code
 
 
@@ -229,33 +232,33 @@ def test_align_by_socket_where_a_numa_node_spans_sockets(
         "feature_gates": {"CPUManagerPolicyAlphaOptions": True},
         "system_reserved": {"cpu": "500m"},
     }
-    found = refused(snapshot, options)
-    assert set(found) == code
+    refusals = refused(snapshot, options)
+    assert set(refusals) == code
     if code:
-        refusal = found["sockets-without-numa-nodes"]
+        refusal = refusals["sockets-without-numa-nodes"]
         assert "cpu_manager_policy_options" in (refusal.variable or "")
         assert "1.25 and newer" in refusal.message
         assert "(kubelet 1.30.14)" in refusal.message
 
 
 def test_more_numa_nodes_with_the_option() -> None:
-    snapshot = put(node("1.31.14"), {str(each): str(each) for each in range(9)}, "cpus", "numa")
+    snapshot = put(node("1.31.14"), {str(number): str(number) for number in range(9)}, "cpus", "numa")
     assert refused(snapshot, topology("restricted", max_allowable_numa_nodes="9")) == {}
 
 
-def test_what_the_file_has_already_is_refused_with_its_file() -> None:
+def test_a_value_in_the_file_is_refused_with_its_file() -> None:
     snapshot = kubelet_adds(node("1.30.14"), "enforceNodeAllocatable: [pods, kube-reserved]\n")
     refusal = refused(snapshot, {"pod_pids_limit": 5})["enforcement-refused"]
     assert (refusal.file, refusal.variable) == (KUBELET_FILE, None)
     assert "kubelet 1.30.14" in refusal.message
 
 
-def test_what_the_file_has_and_the_profile_puts_right_is_not_refused() -> None:
+def test_a_value_in_the_file_that_the_profile_corrects_is_not_refused() -> None:
     snapshot = kubelet_adds(node("1.30.14"), "enforceNodeAllocatable: [pods, kube-reserved]\n")
     assert refused(snapshot, enforced("pods")) == {}
 
 
-def test_the_file_is_nobodys_business_where_kubelet_is_not_touched() -> None:
+def test_the_file_is_not_checked_if_kubelet_is_not_changed() -> None:
     snapshot = kubelet_adds(node("1.30.14"), "enforceNodeAllocatable: [pods, kube-reserved]\n")
     assert refused(snapshot, {"nri": {"enabled": True}}) == {}
 
@@ -265,7 +268,7 @@ def test_a_refused_node_has_no_plan() -> None:
         facts_of(node("1.30.14")), profile_of(fail_cgroup_v1=False, pod_pids_limit=5), allow_disruption=True
     )
     assert plan.changes == ()
-    assert [each.code for each in plan.refusals] == ["kubelet-too-old-for-field"]
+    assert [refusal.code for refusal in plan.refusals] == ["kubelet-too-old-for-field"]
 
 
 @pytest.mark.parametrize(
@@ -277,11 +280,11 @@ def test_a_refused_node_has_no_plan() -> None:
 )
 def test_memory_that_cannot_be_computed(change: tuple[str, str], words: str) -> None:
     options = {"memory_manager_policy": "Static", "reserved_memory": "auto", **GIB}
-    found = refused(kubelet_edit(node("1.30.14"), *change), options)
-    assert words in str(found["reserved-memory-not-computable"])
+    refusals = refused(kubelet_edit(node("1.30.14"), *change), options)
+    assert words in str(refusals["reserved-memory-not-computable"])
 
 
 def test_without_numa_nodes_no_memory_is_computed() -> None:
     options = {"memory_manager_policy": "Static", "reserved_memory": "auto", **GIB}
-    found = refused(put(node("1.30.14"), {}, "cpus", "numa"), options)
-    assert "no NUMA node" in str(found["reserved-memory-not-computable"])
+    refusals = refused(put(node("1.30.14"), {}, "cpus", "numa"), options)
+    assert "no NUMA node" in str(refusals["reserved-memory-not-computable"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Systems whose files are not to be changed: recognized by name and by mount, and refused before anything else."""
+"""Systems whose files must not be changed: recognized by name and by mount, and refused before any other check."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ def named(snapshot: Snapshot, text: str) -> Snapshot:
     return put(snapshot, text, "system", "os_release")
 
 
-def found(snapshot: Snapshot) -> list[str]:
-    return [each.code for each in findings(facts_of(snapshot)) if each.code in CODES]
+def finding_codes(snapshot: Snapshot) -> list[str]:
+    return [finding.code for finding in findings(facts_of(snapshot)) if finding.code in CODES]
 
 
 def refused(snapshot: Snapshot) -> list[str]:
-    """The codes for which the node would not be provisioned; nothing may be left to do beside them."""
+    """The codes of the refusals; the plan must have no changes beside them."""
     plan = make_plan(facts_of(snapshot), wanted(), allow_disruption=True)
     assert not plan.changes or not plan.refusals
-    return [each.code for each in plan.refusals]
+    return [refusal.code for refusal in plan.refusals]
 
 
-def test_what_is_looked_at_is_what_a_change_writes_to() -> None:
+def test_the_checked_paths_are_those_that_a_change_writes_to() -> None:
     assert set(CHANGED_PATHS) == {boot_unit.UNIT_DIRECTORY, installed_engine.ENGINE_DIRECTORY, store.STATE_DIRECTORY}
 
 
 @pytest.mark.parametrize("system", MANAGED)
 def test_a_managed_system_is_refused_by_its_name_alone(system: str) -> None:
     node = named(captured(DIFFERING), f'ID="{system}"\nPRETTY_NAME="Anything 1"\n')
-    assert found(node) == ["immutable-system"]
+    assert finding_codes(node) == ["immutable-system"]
     (refusal,) = make_plan(facts_of(node), wanted(), allow_disruption=True).refusals
     assert refusal.code == "immutable-system"
     assert refusal.message.startswith(MANAGED[system].name)
@@ -68,7 +68,7 @@ def test_a_managed_system_is_refused_by_its_name_alone(system: str) -> None:
 @pytest.mark.parametrize("system", ["talos", "bottlerocket", "flatcar"])
 def test_its_image_is_refused_as_well(system: str) -> None:
     node = put(named(captured(DIFFERING), f"ID={system}\n"), "/srv/image", "root")
-    assert found(node) == ["immutable-system"]
+    assert finding_codes(node) == ["immutable-system"]
     assert "immutable-system" in refused(node)
 
 
@@ -76,8 +76,8 @@ def test_its_image_is_refused_as_well(system: str) -> None:
     "text",
     ['ID="rhcos"\nVARIANT_ID=coreos\n', 'ID="rhel"\nVARIANT_ID=coreos\n', 'ID="centos"\nVARIANT_ID="coreos"\n'],
 )
-def test_openshifts_coreos_is_left_to_its_operator(text: str) -> None:
-    (finding,) = (each for each in findings(facts_of(named(captured(ALIGNED), text))) if each.code in CODES)
+def test_openshifts_coreos_is_changed_by_its_operator_only(text: str) -> None:
+    (finding,) = (finding for finding in findings(facts_of(named(captured(ALIGNED), text))) if finding.code in CODES)
     assert "Machine Config Operator" in finding.summary
 
 
@@ -86,14 +86,14 @@ def test_openshifts_coreos_is_left_to_its_operator(text: str) -> None:
 )
 def test_another_system_is_judged_by_its_mounts(text: str) -> None:
     node = named(captured(DIFFERING), text)
-    assert found(mounted(node)) == []
+    assert finding_codes(mounted(node)) == []
     assert refused(mounted(node)) == []
-    assert found(mounted(node, usr=READ_ONLY)) == ["immutable-system"]
+    assert finding_codes(mounted(node, usr=READ_ONLY)) == ["immutable-system"]
 
 
 def test_the_finding_names_the_system_the_place_and_the_mount() -> None:
     node = mounted(named(captured(ALIGNED), 'ID=acme\nPRETTY_NAME="Acme OS 4"\n'), etc=READ_ONLY)
-    (finding,) = (each for each in findings(facts_of(node)) if each.code in CODES)
+    (finding,) = (finding for finding in findings(facts_of(node)) if finding.code in CODES)
     assert finding.summary.startswith("Acme OS 4 is not changed by this collection: /etc/systemd/system cannot be")
     assert finding.evidence == (
         "os-release: ID=acme, Acme OS 4",
@@ -102,29 +102,31 @@ def test_the_finding_names_the_system_the_place_and_the_mount() -> None:
 
 
 def test_a_system_without_a_name_is_refused_too() -> None:
-    (finding,) = (each for each in findings(facts_of(mounted(captured(ALIGNED), var=READ_ONLY))) if each.code in CODES)
+    (finding,) = (
+        finding for finding in findings(facts_of(mounted(captured(ALIGNED), var=READ_ONLY))) if finding.code in CODES
+    )
     assert "/var/lib/volcano-colocation cannot be written" in finding.summary
 
 
 def test_a_writable_place_below_a_read_only_usr_is_enough() -> None:
-    assert found(only_usr(captured(DIFFERING))) == ["usr-read-only"]
+    assert finding_codes(only_usr(captured(DIFFERING))) == ["usr-read-only"]
     assert refused(only_usr(captured(DIFFERING))) == []
 
 
 def test_a_change_that_a_reboot_would_keep_in_part_is_refused() -> None:
     node = mounted(captured(DIFFERING), etc=IN_MEMORY)
-    assert found(node) == ["writes-are-lost"]
+    assert finding_codes(node) == ["writes-are-lost"]
     assert refused(node) == ["writes-are-lost"]
 
 
-def test_a_node_without_a_disk_loses_all_of_it_and_is_not_refused() -> None:
+def test_a_node_without_a_disk_loses_all_files_and_is_not_refused() -> None:
     memory = {"type": "tmpfs", "volatile": True}
-    assert found(mounted(captured(DIFFERING), usr=memory, etc=memory, var=memory)) == []
+    assert finding_codes(mounted(captured(DIFFERING), usr=memory, etc=memory, var=memory)) == []
 
 
 def test_an_older_snapshot_tells_nothing_of_file_systems() -> None:
     assert "filesystems" not in captured(ALIGNED)["system"]
-    assert found(captured(ALIGNED)) == []
+    assert finding_codes(captured(ALIGNED)) == []
 
 
 def test_the_host_of_a_container_counts() -> None:

@@ -29,7 +29,7 @@ GATE = (
 )
 
 REFUSED = {
-    "too small": ("maxPods: -1\n", "maxPods: 0\n", "maxPods = -1", "kubelet takes at least 0"),
+    "too small": ("maxPods: -1\n", "maxPods: 0\n", "maxPods = -1", "kubelet accepts at least 0"),
     "too great": (
         "oomScoreAdj: 1001\n",
         "oomScoreAdj: 1000\n",
@@ -40,7 +40,7 @@ REFUSED = {
         "containerLogMonitorInterval: 2999ms\n",
         "containerLogMonitorInterval: 3s\n",
         "containerLogMonitorInterval = 2999ms",
-        "kubelet takes at least 3000 ms",
+        "kubelet accepts at least 3000 ms",
     ),
     "below another field": (
         "crashLoopBackOff: {maxContainerRestartPeriod: 301s}\n",
@@ -90,7 +90,7 @@ REFUSED = {
         "systemCgroups = /system.slice",
         "it needs cgroupRoot",
     ),
-    "a mode": ("runOnce: true\n", "runOnce: false\n", "runOnce = true", "no such mode"),
+    "a mode": ("runOnce: true\n", "runOnce: false\n", "runOnce = true", "no longer has this mode"),
     "logs": (
         "enableSystemLogQuery: true\nenableSystemLogHandler: false\nfeatureGates: {NodeLogQuery: true}\n",
         "enableSystemLogQuery: true\nfeatureGates: {NodeLogQuery: true}\n",
@@ -110,7 +110,7 @@ REFUSED = {
         "shutdownGracePeriodByPodPriority = ",
         "it excludes shutdownGracePeriod",
     ),
-    "a folder": ("podLogsDir: /var/../log\n", "podLogsDir: logs\n", "podLogsDir = /var/../log", "an absolute path"),
+    "a path": ("podLogsDir: /var/../log\n", "podLogsDir: logs\n", "podLogsDir = /var/../log", "an absolute path"),
     "ids": (
         "userNamespaces: {idsPerPod: 65537}\n",
         "userNamespaces: {idsPerPod: 131072}\n",
@@ -118,75 +118,75 @@ REFUSED = {
         "a multiple of 65536",
     ),
 }
-"""What is refused, what is not, and words of the evidence; of kubelet 1.35."""
+"""A refused value, an accepted one, and parts of the evidence; for kubelet 1.35."""
 
 
 def node(text: str, number: str = "1.35.4") -> Snapshot:
     return version(kubelet_adds(captured(ALIGNED), text), number)
 
 
-def told(snapshot: Snapshot) -> list[str]:
-    found = [each for each in findings(facts_of(snapshot)) if each.code == "kubelet-value-refused"]
-    return [line for each in found for line in each.evidence]
+def evidence_of(snapshot: Snapshot) -> list[str]:
+    results = [finding for finding in findings(facts_of(snapshot)) if finding.code == "kubelet-value-refused"]
+    return [line for finding in results for line in finding.evidence]
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_value_that_kubelet_does_not_take_is_named(case: str) -> None:
-    refused, _taken, value, reason = REFUSED[case]
-    (line,) = told(node(refused))
+    refused, _accepted, value, reason = REFUSED[case]
+    (line,) = evidence_of(node(refused))
     assert value in line
     assert f"({KUBELET_FILE})" in line
     assert reason in line
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_its_neighbour_is_not_named(case: str) -> None:
-    assert told(node(REFUSED[case][1])) == []
+def test_the_neighbouring_value_is_accepted(case: str) -> None:
+    assert evidence_of(node(REFUSED[case][1])) == []
 
 
 def test_a_flag_overrides_the_file() -> None:
     flags = (f"--config={KUBELET_FILE}", "--max-pods=-0x1")
-    assert told(kubelet_flags(node("maxPods: 5\n"), *flags)) == [
-        "maxPods = -0x1 (kubelet's command line, --max-pods): kubelet takes at least 0"
+    assert evidence_of(kubelet_flags(node("maxPods: 5\n"), *flags)) == [
+        "maxPods = -0x1 (kubelet's command line, --max-pods): kubelet accepts at least 0"
     ]
-    assert told(kubelet_flags(node("maxPods: -5\n"), flags[0], "--max-pods=5")) == []
+    assert evidence_of(kubelet_flags(node("maxPods: -5\n"), flags[0], "--max-pods=5")) == []
 
 
 def test_a_flag_cannot_ask_for_the_default_port() -> None:
-    assert told(node("port: 0\n")) == []
-    (line,) = told(kubelet_flags(node(""), f"--config={KUBELET_FILE}", "--port=0"))
-    assert "a flag cannot ask for the default" in line
+    assert evidence_of(node("port: 0\n")) == []
+    (line,) = evidence_of(kubelet_flags(node(""), f"--config={KUBELET_FILE}", "--port=0"))
+    assert "a flag cannot select the default" in line
 
 
 def test_a_drop_in_overrides_the_file() -> None:
     text = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 5\n"
-    assert told(dropins(node("maxPods: -5\n"), **{"a.conf": text})) == []
+    assert evidence_of(dropins(node("maxPods: -5\n"), **{"a.conf": text})) == []
 
 
-def test_a_relative_folder_of_a_drop_in_is_not_taken() -> None:
+def test_a_relative_directory_in_a_drop_in_is_refused() -> None:
     text = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\npodLogsDir: logs\n"
-    assert len(told(dropins(node(""), **{"a.conf": text}))) == 1
+    assert len(evidence_of(dropins(node(""), **{"a.conf": text}))) == 1
 
 
 def test_a_field_that_this_kubelet_does_not_have() -> None:
     text = "defaultPodSysctls: {net.ipv4.ip_forward: '1'}\n"
-    assert told(node(text)) == []
-    assert told(node(text, "1.37.2")) == [
+    assert evidence_of(node(text)) == []
+    assert evidence_of(node(text, "1.37.2")) == [
         f"defaultPodSysctls = net.ipv4.ip_forward=1 ({KUBELET_FILE}): it needs the feature gate DefaultPodSysctls"
     ]
 
 
-def test_gates_that_nobody_can_tell() -> None:
-    assert told(node("cpuCFSQuotaPeriod: 10ms\nfeatureGates: {AllAlpha: true}\n")) == []
+def test_gates_with_an_unknown_state() -> None:
+    assert evidence_of(node("cpuCFSQuotaPeriod: 10ms\nfeatureGates: {AllAlpha: true}\n")) == []
 
 
 @pytest.mark.parametrize("text", ["maxPods: many\n", "maxPods: true\n", "maxPods: [1]\n", "cpuCFSQuotaPeriod: soon\n"])
 def test_values_of_another_type_are_left_to_another_rule(text: str) -> None:
-    assert told(node(text)) == []
+    assert evidence_of(node(text)) == []
 
 
-def test_nothing_is_said_of_an_unknown_version() -> None:
-    assert told(put(node("maxPods: -1\n"), None, "kubelet", "version")) == []
+def test_an_unknown_version_has_no_finding() -> None:
+    assert evidence_of(put(node("maxPods: -1\n"), None, "kubelet", "version")) == []
 
 
 @pytest.mark.parametrize(("text", "amount"), [("1h2m3.5s", 3723500), ("-1.5h", -5400000), ("1us", 0.001), ("0", 0)])
@@ -200,4 +200,4 @@ def test_a_gate_without_one_that_it_needs() -> None:
     assert found["feature-gates-refused"].evidence[0] == (
         "GracefulNodeShutdownBasedOnPodPriority is on but needs GracefulNodeShutdown"
     )
-    assert "feature-gates-refused" not in {each.code for each in findings(facts_of(node(text, "1.34.0")))}
+    assert "feature-gates-refused" not in {finding.code for finding in findings(facts_of(node(text, "1.34.0")))}

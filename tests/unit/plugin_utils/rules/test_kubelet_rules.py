@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rules about kubelet: each fires on its variant, and stays silent where nothing is wrong."""
+"""Rules about kubelet: each fires on its variant, and not on a node without the problem."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def node() -> Snapshot:
 
 
 def codes(snapshot: Snapshot) -> list[str]:
-    return [found.code for found in findings(facts_of(snapshot)) if found.code != "second-kubepods-tree"]
+    return [finding.code for finding in findings(facts_of(snapshot)) if finding.code != "second-kubepods-tree"]
 
 
 def one(snapshot: Snapshot, code: str) -> Finding:
-    return next(found for found in findings(facts_of(snapshot)) if found.code == code)
+    return next(finding for finding in findings(facts_of(snapshot)) if finding.code == code)
 
 
 def without_old_flag(snapshot: Snapshot, number: str) -> Snapshot:
-    """A copy with a newer kubelet, started as such a one is."""
+    """A copy with a newer kubelet, started in the way of its version."""
     argv = [word for word in snapshot["kubelet"]["processes"][0]["argv"] if not word.startswith("--container-runtime=")]
     return version(put(snapshot, argv, "kubelet", "processes", 0, "argv"), number)
 
@@ -77,35 +77,37 @@ def test_a_refused_dropin_is_named_with_file_and_line(node: Snapshot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "variable", "said"),
+    ("number", "variable", "reason"),
     [
-        ("1.27.4", None, "it has no such flag"),
+        ("1.27.4", None, "this version does not have the flag"),
         ("1.28.4", False, "KUBELET_CONFIG_DROPIN_DIR_ALPHA is not set"),
         ("1.29.1", False, "KUBELET_CONFIG_DROPIN_DIR_ALPHA is not set"),
         ("1.29.1", True, None),
         ("1.30.0", False, None),
     ],
 )
-def test_the_folder_of_dropins_by_version(node: Snapshot, number: str, variable: bool | None, said: str | None) -> None:
+def test_the_drop_in_directory_by_version(
+    node: Snapshot, number: str, variable: bool | None, reason: str | None
+) -> None:
     snapshot = put(dropins(without_old_flag(node, number), a=TYPE), variable, "kubelet", "dropin_variable")
-    found = [each.summary for each in findings(facts_of(snapshot)) if each.code == "config-dir-refused"]
-    assert [said in each for each in found if said] == ([True] if said else [])
-    assert bool(found) is bool(said)
+    summaries = [finding.summary for finding in findings(facts_of(snapshot)) if finding.code == "config-dir-refused"]
+    assert [reason in summary for summary in summaries if reason] == ([True] if reason else [])
+    assert bool(summaries) is bool(reason)
 
 
-def test_a_missing_folder_of_dropins_stops_kubelet(node: Snapshot) -> None:
+def test_a_missing_drop_in_directory_stops_kubelet(node: Snapshot) -> None:
     snapshot = put(dropins(without_old_flag(node, "1.31.0")), False, "kubelet", "config_dir", "exists")
-    assert "there is no such folder" in one(snapshot, "config-dir-refused").summary
+    assert "the directory does not exist" in one(snapshot, "config-dir-refused").summary
 
 
 def test_what_the_unit_changes_names_the_variable_and_its_file(node: Snapshot) -> None:
     finding = one(unit(node, "KUBELET_KUBEADM_ARGS=--cgroup-driver=cgroupfs\n"), "kubelet-flags-change")
     assert finding.evidence == (
-        f"--cgroup-driver: not given now, cgroupfs next (KUBELET_KUBEADM_ARGS in {ENVIRONMENT}, --cgroup-driver)",
+        f"--cgroup-driver: not set now, cgroupfs next (KUBELET_KUBEADM_ARGS in {ENVIRONMENT}, --cgroup-driver)",
     )
 
 
-def test_a_unit_that_starts_kubelet_as_it_runs_is_no_finding(node: Snapshot) -> None:
+def test_a_unit_that_starts_kubelet_as_it_runs_has_no_finding(node: Snapshot) -> None:
     assert codes(unit(node, "KUBELET_KUBEADM_ARGS=\n")) == []
     assert "kubelet-flags-change" not in codes(stopped_kubelet(unit(node, "KUBELET_KUBEADM_ARGS=--cgroup-driver=x\n")))
 
@@ -115,14 +117,14 @@ def test_another_config_file_at_the_next_start(node: Snapshot) -> None:
     assert finding.evidence == (f"--config: {KUBELET_FILE} now, /etc/k.yaml next",)
 
 
-def test_a_place_that_systemd_fills_in_is_not_held_against_kubelet(node: Snapshot) -> None:
+def test_a_specifier_that_systemd_replaces_has_no_finding(node: Snapshot) -> None:
     assert codes(unit(node, "KUBELET_KUBEADM_ARGS=--root-dir=%S/kubelet\n")) == []
 
 
-def test_a_flag_that_goes_away(node: Snapshot) -> None:
+def test_a_flag_that_is_removed(node: Snapshot) -> None:
     snapshot = kubelet_flags(unit(node, ""), "--cpu-manager-policy=static")
     assert one(snapshot, "kubelet-flags-change").evidence == (
-        "--cpu-manager-policy: static now, not given next (no longer given)",
+        "--cpu-manager-policy: static now, not set next (no longer set)",
     )
 
 
@@ -134,8 +136,8 @@ def test_a_removed_flag_waits_in_an_environment_file(node: Snapshot) -> None:
     assert "flag-removed" not in codes(version(snapshot, "1.34.9"))
 
 
-def test_configz_that_agrees_is_no_finding(node: Snapshot) -> None:
-    answer = {
+def test_configz_that_agrees_has_no_finding(node: Snapshot) -> None:
+    configz_values = {
         "cgroupDriver": "systemd",
         "cpuManagerPolicy": "static",
         "systemReserved": {"cpu": "500m"},
@@ -148,16 +150,16 @@ def test_configz_that_agrees_is_no_finding(node: Snapshot) -> None:
         "reservedMemory": [],
         "failCgroupV1": True,
     }
-    assert codes(configz(node, **answer)) == []
+    assert codes(configz(node, **configz_values)) == []
 
 
-def test_configz_with_what_no_file_gives(node: Snapshot) -> None:
+def test_configz_with_values_that_no_file_sets(node: Snapshot) -> None:
     finding = one(
         configz(node, kubeReserved={"cpu": "1"}, topologyManagerPolicy="restricted"), "kubelet-configz-differs"
     )
     assert finding.evidence == (
-        "topologyManagerPolicy: restricted by /configz, none by its files and flags",
-        "kubeReserved: cpu=1 by /configz, nothing by its files and flags",
+        "topologyManagerPolicy: restricted in /configz, none in its files and flags",
+        "kubeReserved: cpu=1 in /configz, not set in its files and flags",
     )
 
 
@@ -168,7 +170,7 @@ def test_named_cpus_move_into_system_reserved(node: Snapshot) -> None:
 
 @pytest.mark.parametrize(("number", "differs"), [("1.34.2", False), ("1.35.2", True)])
 def test_configz_has_the_driver_in_force_from_1_35(node: Snapshot, number: str, differs: bool) -> None:
-    """Before, it has the configured one, which is what the file says."""
+    """Before 1.35 /configz has the configured driver, which is that of the file."""
     snapshot = configz(cri_driver(without_old_flag(node, number), "cgroupfs"), cgroupDriver="systemd")
     assert ("kubelet-configz-differs" in codes(snapshot)) is differs
 
@@ -179,14 +181,14 @@ def test_a_driver_that_the_cri_confirms_is_not_ignored(node: Snapshot) -> None:
 
 def test_a_driver_in_json_is_hidden_from_agents(node: Snapshot) -> None:
     values = read_yaml(node["kubelet"]["files"][KUBELET_FILE]["text"])
-    found = one(kubelet_text(node, json.dumps(values)), "driver-hidden-from-agents")
-    assert found.evidence == (f"{KUBELET_FILE}: cgroupDriver in JSON",)
+    finding = one(kubelet_text(node, json.dumps(values)), "driver-hidden-from-agents")
+    assert finding.evidence == (f"{KUBELET_FILE}: cgroupDriver in JSON",)
 
 
 def test_a_driver_that_no_file_names_is_hidden_from_agents(node: Snapshot) -> None:
     snapshot = cri_driver(without_old_flag(kubelet_edit(node, "cgroupDriver: systemd\n", ""), "1.34.1"), "systemd")
     assert one(snapshot, "driver-hidden-from-agents").evidence == (
-        f"{KUBELET_FILE}: no cgroupDriver; kubelet's comes from the CRI's RuntimeConfig",
+        f"{KUBELET_FILE}: no cgroupDriver; kubelet's driver comes from the CRI's RuntimeConfig",
     )
 
 
@@ -231,7 +233,7 @@ def test_reservations(node: Snapshot, lines: str, code: str | None) -> None:
     assert codes(kubelet_adds(node, lines)) == ([code] if code else [])
 
 
-def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> None:
+def test_a_reservation_of_another_type_has_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, "kubeReserved: much\n")
     assert codes(snapshot) == ["kubelet-config-refused", "reservation-unreadable"]
     (evidence,) = one(snapshot, "kubelet-config-refused").evidence
@@ -240,7 +242,7 @@ def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problems"),
     [
         ("", ["1: apiVersion is not kubelet.config.k8s.io/v1beta1", "1: kind is not KubeletConfiguration"]),
         ("apiVersion: kubelet.config.k8s.io/v1beta1\n", ["1: kind is not KubeletConfiguration"]),
@@ -251,12 +253,12 @@ def test_a_reservation_of_another_type_is_told_with_its_line(node: Snapshot) -> 
         ("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: Pod\n", ["2: kind is not KubeletConfiguration"]),
     ],
 )
-def test_a_file_of_another_kind_is_told_with_its_line(node: Snapshot, text: str, said: list[str]) -> None:
+def test_a_file_of_another_kind_has_its_line(node: Snapshot, text: str, problems: list[str]) -> None:
     evidence = one(kubelet_text(node, text), "kubelet-config-refused").evidence
-    assert evidence == tuple(f"{KUBELET_FILE}:{each}" for each in said)
+    assert evidence == tuple(f"{KUBELET_FILE}:{problem}" for problem in problems)
 
 
-def test_a_quoted_switch_is_told_with_its_line(node: Snapshot) -> None:
+def test_a_quoted_switch_has_its_line(node: Snapshot) -> None:
     snapshot = kubelet_adds(node, 'cgroupsPerQOS: "true"\n')
     lines = snapshot["kubelet"]["files"][KUBELET_FILE]["text"].count("\n")
     finding = one(snapshot, "kubelet-config-refused")
@@ -273,7 +275,7 @@ def test_the_memory_equation_holds(node: Snapshot, amount: str) -> None:
     assert "reserved-memory-unequal" not in codes(memory_manager(node, amount))
 
 
-def test_memory_without_a_node_of_its_own_is_no_equation(node: Snapshot) -> None:
+def test_an_eviction_by_percentage_has_no_memory_equation(node: Snapshot) -> None:
     snapshot = kubelet_edit(memory_manager(node, "500Mi"), "memory.available: 64Mi", "memory.available: 5%")
     assert "reserved-memory-unequal" not in codes(snapshot)
     old = version(memory_manager(node, "500Mi"), "1.20.4")
@@ -296,7 +298,7 @@ def state(shared: str, **exclusive: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("lines", "content", "found"),
+    ("lines", "content", "expected"),
     [
         ("", state("0-1"), []),
         ("", state(""), []),
@@ -311,13 +313,13 @@ def state(shared: str, **exclusive: str) -> str:
         ('reservedSystemCPUs: "0"\n', state("1", pod="0"), ["checkpoint-reserved-differ"]),
     ],
 )
-def test_checkpoints_against_the_cpus(node: Snapshot, lines: str, content: str, found: list[str]) -> None:
+def test_checkpoints_against_the_cpus(node: Snapshot, lines: str, content: str, expected: list[str]) -> None:
     """validateState of policy_static.go; with strict-cpu-reservation the shared set lacks the reserved CPUs."""
     snapshot = checkpoint(kubelet_adds(without_old_flag(node, "1.35.1"), lines), content)
-    assert codes(snapshot) == found
+    assert codes(snapshot) == expected
 
 
-def test_a_checkpoint_of_the_other_policy_is_not_held_against_the_reserved_cpus(node: Snapshot) -> None:
+def test_a_checkpoint_of_the_other_policy_is_not_compared_with_the_reserved_cpus(node: Snapshot) -> None:
     snapshot = kubelet_edit(node, "cpuManagerPolicy: static", "cpuManagerPolicy: none")
     assert codes(kubelet_adds(snapshot, 'reservedSystemCPUs: "1"\n')) == ["checkpoint-policy-differs"]
 
@@ -327,7 +329,7 @@ def test_unreadable_reservations_are_not_held_against_a_checkpoint(node: Snapsho
     assert codes(version(snapshot, "1.20.2")) == ["reservation-unreadable"]
 
 
-def test_a_checkpoint_whose_checksum_is_not_ours_to_tell(node: Snapshot) -> None:
+def test_a_checkpoint_whose_checksum_is_unknown(node: Snapshot) -> None:
     changed = checkpoint(without_old_flag(node, "1.36.0"), state("0-1").replace(":0}", ":7}"))
     assert codes(changed) == []
     assert codes(version(changed, "1.35.9")) == ["checkpoint-corrupt"]
@@ -337,8 +339,10 @@ def test_the_memory_checkpoint_of_the_same_policy(node: Snapshot) -> None:
     node = version(node, "1.26.0")
     assert "flag-removed" not in codes(node)
     assert codes(memory_state(node, '{"policyName":"None","machineState":{},"checksum":1}')) == []
-    gone = put(memory_state(node, ""), {"kind": "missing"}, "kubelet", "files", "/var/lib/kubelet/memory_manager_state")
-    assert codes(gone) == []
+    missing = put(
+        memory_state(node, ""), {"kind": "missing"}, "kubelet", "files", "/var/lib/kubelet/memory_manager_state"
+    )
+    assert codes(missing) == []
 
 
 def test_the_checkpoint_path_is_in_the_evidence(node: Snapshot) -> None:
@@ -369,9 +373,9 @@ def test_no_shape_of_a_field_makes_a_rule_stumble(node: Snapshot, key: str, odd:
     lines = [line for line in text.splitlines() if not line.startswith(key + ":")]
     snapshot = put(without_old_flag(node, "1.36.0"), "\n".join([*lines, f"{key}: {odd}\n"]), *TEXT)
     snapshot = configz(dropins(snapshot, a=f"{TYPE}{key}: {odd}\n"), **{key: odd})
-    found = findings(facts_of(snapshot))
+    results = findings(facts_of(snapshot))
     upgrade_findings(facts_of(snapshot), Targets((1, 38), (2, 1), 260))
-    assert all(isinstance(line, str) for each in found for line in each.evidence)
+    assert all(isinstance(line, str) for finding in results for line in finding.evidence)
 
 
 @pytest.mark.parametrize("amount", ["9" * 4200 + "e999", "9" * 5000, "-1e999", "1e20"])
@@ -386,15 +390,15 @@ def test_a_unit_that_would_grow_beyond_any_command_line_is_not_expanded(node: Sn
     assert facts_of(put(snapshot, text, "kubelet", "files", UNIT, "text")).kubelet.start.following is None
 
 
-def test_deep_answers_of_configz_are_left_out(node: Snapshot) -> None:
+def test_deeply_nested_values_of_configz_are_left_out(node: Snapshot) -> None:
     deep: list[object] = []
     for _level in range(500):
         deep = [deep]
-    found = facts_of(configz(node, cpuManagerPolicy="static", systemReserved={"cpu": deep})).kubelet
-    assert found.configz == {"cpuManagerPolicy": "static"}
+    kubelet = facts_of(configz(node, cpuManagerPolicy="static", systemReserved={"cpu": deep})).kubelet
+    assert kubelet.configz == {"cpuManagerPolicy": "static"}
 
 
-def test_nothing_is_hidden_where_there_is_no_kubelet() -> None:
+def test_nothing_is_hidden_without_a_kubelet() -> None:
     node = put(captured(ALIGNED), None, "kubelet", "program")
-    assert "driver-hidden-from-agents" not in {each.code for each in findings(facts_of(node))}
-    assert "driver-hidden-from-agents" in {each.code for each in findings(facts_of(captured(ALIGNED)))}
+    assert "driver-hidden-from-agents" not in {finding.code for finding in findings(facts_of(node))}
+    assert "driver-hidden-from-agents" in {finding.code for finding in findings(facts_of(captured(ALIGNED)))}

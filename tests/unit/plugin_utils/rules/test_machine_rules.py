@@ -31,10 +31,10 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.varian
     commands,
     cpu_files,
     enabled,
-    folder,
     hybrid,
     numa,
     oomd,
+    plugin_directory,
     realtime,
     reserved,
     systemd,
@@ -45,8 +45,8 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.varian
 )
 
 
-def found(snapshot: Snapshot) -> dict[str, Finding]:
-    return {each.code: each for each in findings(facts_of(snapshot))}
+def findings_by_code(snapshot: Snapshot) -> dict[str, Finding]:
+    return {finding.code: finding for finding in findings(facts_of(snapshot))}
 
 
 LEGACY = "systemd.unified_cgroup_hierarchy=0 systemd.legacy_systemd_cgroup_controller=1"
@@ -54,7 +54,7 @@ FORCED = f"{LEGACY} SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1"
 TOPOLOGY = "topologyManagerPolicy: best-effort\n"
 
 SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
-    "v1 that the next boot gives again": (
+    "v1 that the next boot uses again": (
         "reboot-changes-cgroup-mode",
         lambda node: command_line(systemd(v1(node), "252.39-1~deb12u1"), LEGACY),
     ),
@@ -70,13 +70,13 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "reboot-changes-cgroup-mode",
         lambda node: put(command_line(v1(node), LEGACY), None, "services", "version"),
     ),
-    "a mode that cannot be told": (
+    "a mode that cannot be determined": (
         "reboot-changes-cgroup-mode",
         lambda node: put(command_line(node, "quiet"), [], "cgroups", "mountinfo"),
     ),
     "a controller that only rubik's relatives need": ("cgroup-controllers-missing", v1),
     "hybrid with nothing on the other side": ("cgroup-controllers-split", lambda node: hybrid(node, "misc rdma")),
-    "real-time threads that are of no account": ("realtime-blocks-cpu", lambda node: realtime(node, "n")),
+    "real-time threads without an effect": ("realtime-blocks-cpu", lambda node: realtime(node, "n")),
     "a level that is not kubelet's": (
         "cgroup-controllers-not-enabled",
         lambda node: enabled(node, "memory", f"{ROOT}/kubepods"),
@@ -135,7 +135,7 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "reserved-cgroup-missing",
         lambda node: kubelet_edit(reserved(node), "[pods, system-reserved]", "[pods]"),
     ),
-    "a reserved cgroup under a driver that is none": (
+    "a reserved cgroup under an unknown driver": (
         "reserved-cgroup-missing",
         lambda node: kubelet_edit(reserved(node), "cgroupDriver: systemd", "cgroupDriver: x"),
     ),
@@ -161,58 +161,60 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         "oomd-kills-pods",
         lambda node: unit(oomd(node, "kill"), "systemd-oomd.service", ActiveState="inactive"),
     ),
-    "an NRI plugin": ("nri-backup-is-run", lambda node: folder(node, "/opt/nri/plugins", "10-balloons")),
+    "an NRI plugin": ("nri-backup-is-run", lambda node: plugin_directory(node, "/opt/nri/plugins", "10-balloons")),
 }
 
 
 @pytest.mark.parametrize("case", SILENT)
 def test_a_rule_is_silent(case: str) -> None:
     code, variant = SILENT[case]
-    assert code not in found(variant(captured(ALIGNED)))
+    assert code not in findings_by_code(variant(captured(ALIGNED)))
 
 
 def test_the_realtime_thread_is_named_with_its_unit() -> None:
-    (line,) = found(realtime(captured(ALIGNED)))["realtime-blocks-cpu"].evidence
+    (line,) = findings_by_code(realtime(captured(ALIGNED)))["realtime-blocks-cpu"].evidence
     assert line == "pid 402 thread 409 multipathd: RR 99 in multipathd.service"
 
 
 def test_a_realtime_thread_without_a_unit_is_named_with_its_cgroup() -> None:
     node = put(realtime(captured(ALIGNED), None), "/docker/abc", "cgroups", "realtime", "threads", 0, "cgroup")
-    assert found(node)["realtime-blocks-cpu"].evidence[0].endswith("in /docker/abc")
+    assert findings_by_code(node)["realtime-blocks-cpu"].evidence[0].endswith("in /docker/abc")
 
 
 def test_the_kernel_parameter_that_took_a_controller_away_is_named() -> None:
     node = VARIANTS["cgroup-controllers-missing"][1](captured(ALIGNED))
-    evidence = found(command_line(node, "cgroup_disable=memory"))["cgroup-controllers-missing"].evidence
+    evidence = findings_by_code(command_line(node, "cgroup_disable=memory"))["cgroup-controllers-missing"].evidence
     assert evidence == ("cgroup v2: cpuset cpu io pids", "cgroup_disable=memory")
 
 
 @pytest.mark.parametrize(("version", "word"), [("256.4", "does not boot"), ("257.13", "30 s"), ("258", "no cgroup v1")])
-def test_what_the_next_boot_does_is_said_for_each_systemd(version: str, word: str) -> None:
-    finding = found(command_line(systemd(v1(captured(ALIGNED)), version), LEGACY))["reboot-changes-cgroup-mode"]
+def test_the_next_boot_is_predicted_for_each_systemd(version: str, word: str) -> None:
+    finding = findings_by_code(command_line(systemd(v1(captured(ALIGNED)), version), LEGACY))[
+        "reboot-changes-cgroup-mode"
+    ]
     assert word in finding.evidence[0]
 
 
 def test_v2_that_the_next_boot_takes_away() -> None:
     node = command_line(systemd(captured(ALIGNED), "252"), LEGACY)
-    assert "reboot-changes-cgroup-mode" in found(node)
+    assert "reboot-changes-cgroup-mode" in findings_by_code(node)
 
 
 @pytest.mark.parametrize(("driver", "path"), [("systemd", "/system.slice"), ("cgroupfs", "/system")])
-def test_a_reserved_cgroup_is_looked_for_where_the_driver_has_it(driver: str, path: str) -> None:
+def test_a_reserved_cgroup_has_the_path_of_the_driver(driver: str, path: str) -> None:
     node = reserved(kubelet_edit(captured(ALIGNED), "cgroupDriver: systemd", f"cgroupDriver: {driver}"))
-    assert found(node)["reserved-cgroup-missing"].evidence[1] == f"{ROOT}{path} is missing"
+    assert findings_by_code(node)["reserved-cgroup-missing"].evidence[1] == f"{ROOT}{path} is missing"
 
 
-def test_a_reserved_cgroup_is_wanted_in_every_v1_controller() -> None:
+def test_a_reserved_cgroup_is_required_in_every_v1_controller() -> None:
     node = reserved(v1(captured(ALIGNED)), f"{ROOT}/cpu,cpuacct", f"{ROOT}/memory", f"{ROOT}/pids")
-    assert found(node)["reserved-cgroup-missing"].evidence[1:] == (f"{ROOT}/cpuset/system.slice is missing",)
+    assert findings_by_code(node)["reserved-cgroup-missing"].evidence[1:] == (f"{ROOT}/cpuset/system.slice is missing",)
 
 
 def test_reservations_by_flags_count() -> None:
     flags = ("--enforce-node-allocatable=pods,kube-reserved", "--kube-reserved-cgroup=/podruntime.slice")
     node = put(kubelet_flags(captured(ALIGNED), *flags), {"podruntime.slice": []}, "cgroups", "reserved")
-    assert found(node)["reserved-cgroup-missing"].evidence[0] == (
+    assert findings_by_code(node)["reserved-cgroup-missing"].evidence[0] == (
         "kubeReservedCgroup = /podruntime.slice (kubelet's command line, --kube-reserved-cgroup)"
     )
 
@@ -229,7 +231,7 @@ def root_offers(controllers: str) -> Snapshot:
         ("", "cpu, cpuset, hugetlb, memory, pids"),
     ],
 )
-def test_a_reserved_cgroup_is_wanted_with_the_controllers_of_the_v2_root(offered: str, absent: str | None) -> None:
+def test_a_reserved_cgroup_needs_the_controllers_of_the_v2_root(offered: str, absent: str | None) -> None:
     node = put(
         captured(ALIGNED),
         "cpuset cpu io memory hugetlb pids rdma misc",
@@ -238,7 +240,7 @@ def test_a_reserved_cgroup_is_wanted_with_the_controllers_of_the_v2_root(offered
         f"{ROOT}/cgroup.controllers",
     )
     node = put(reserved(node, ROOT), {"system.slice": offered}, "cgroups", "reserved_controllers")
-    finding = found(node).get("reserved-cgroup-missing")
+    finding = findings_by_code(node).get("reserved-cgroup-missing")
     assert (finding.evidence[1:] if finding else None) == (
         (f"system.slice has no controller {absent}",) if absent else None
     )
@@ -247,13 +249,15 @@ def test_a_reserved_cgroup_is_wanted_with_the_controllers_of_the_v2_root(offered
 def test_a_reserved_cgroup_needs_no_controller_that_the_root_has_not() -> None:
     node = root_offers("cpuset cpu io memory pids")
     node = put(reserved(node, ROOT), {"system.slice": "cpuset cpu memory pids"}, "cgroups", "reserved_controllers")
-    assert "reserved-cgroup-missing" not in found(node)
+    assert "reserved-cgroup-missing" not in findings_by_code(node)
 
 
 def test_an_old_systemd_is_below_the_minimum_of_v2() -> None:
-    assert found(systemd(captured(ALIGNED), "239"))["below-v2-minimum"].evidence == ("systemd 239, wanted is 244",)
+    assert findings_by_code(systemd(captured(ALIGNED), "239"))["below-v2-minimum"].evidence == (
+        "systemd 239, required is 244",
+    )
 
 
-def test_what_lives_in_the_second_tree_is_told() -> None:
+def test_the_pods_of_the_second_tree_are_counted() -> None:
     node = put(captured(ALIGNED), {f"{ROOT}/kubepods": 2, f"{ROOT}/kubepods.slice": 3}, "cgroups", "pods")
-    assert found(node)["second-kubepods-tree"].evidence == (f"{ROOT}/kubepods: 2 folder(s) of pods",)
+    assert findings_by_code(node)["second-kubepods-tree"].evidence == (f"{ROOT}/kubepods: 2 pod cgroup(s)",)

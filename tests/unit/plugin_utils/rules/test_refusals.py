@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bad input that the controller can tell: each names its file, line or variable, and the remedy."""
+"""Invalid input that the controller detects: each refusal has its file, line or variable, and the remedy."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         WANTED,
         (f"{KUBELET_FILE}:32: ", "duplicate key 'cgroupDriver'", "Correct the file"),
     ),
-    "YAML that is no mapping": (
+    "YAML that is not a mapping": (
         "config-unreadable",
         lambda node: kubelet_text(node, "# nothing\n- cgroupDriver\n"),
         WANTED,
@@ -79,7 +79,7 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         WANTED,
         (f"{RUNTIME_FILE}: ", "symbolic link", "--config"),
     ),
-    "kubelet's file is a folder": (
+    "kubelet's file is a directory": (
         "config-unreadable",
         lambda node: put(node, {"kind": "directory"}, "kubelet", "files", KUBELET_FILE),
         WANTED,
@@ -109,7 +109,7 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         {**STATIC, "system_reserved": {"memory": "1Gi"}},
         ("(cpu_manager_policy, system_reserved): ",),
     ),
-    "static in the file and the reservation taken away": (
+    "static in the file and the reservation removed": (
         "static-without-reservation",
         lambda node: kubelet_edit(node, "cpuManagerPolicy: none", "cpuManagerPolicy: static"),
         {"system_reserved": {"cpu": "0"}},
@@ -127,13 +127,13 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         {**STATIC, "reserved_system_cpus": "0-1"},
         ("reserved_system_cpus", "2 CPU(s)", "2 online"),
     ),
-    "a reservation of the file that is no quantity": (
+    "a reservation in the file that is not a quantity": (
         "reservation-unreadable",
         lambda node: kubelet_adds(node, "kubeReserved:\n  cpu: half\n"),
         {**STATIC, "system_reserved": {"cpu": "1"}},
         (f"{KUBELET_FILE} (system_reserved): ", "kubeReserved.cpu: 'half'", "Write amounts as texts"),
     ),
-    "a reservation of the file that is no mapping": (
+    "a reservation in the file that is not a mapping": (
         "reservation-unreadable",
         lambda node: kubelet_adds(node, "systemReserved: cpu=500m\n"),
         {**STATIC, "kube_reserved": {"cpu": "1"}},
@@ -155,7 +155,7 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         "flag-overrides-config",
         lambda node: kubelet_flags(node, "--cgroup-driver=cgroupfs"),
         WANTED,
-        ("--cgroup-driver=cgroupfs", "cgroupDriver", "Take the flag out"),
+        ("--cgroup-driver=cgroupfs", "cgroupDriver", "Remove the flag"),
     ),
     "no containerd": (
         "containerd-missing",
@@ -221,10 +221,10 @@ def refused(snapshot: Snapshot, options: dict[str, Any]) -> tuple[Refusal, ...]:
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_with_its_place_and_remedy(case: str) -> None:
     code, variant, options, words = BAD[case]
-    found = {refusal.code: str(refusal) for refusal in refused(variant(captured(DIFFERING)), options)}
-    assert code in found
+    refusals = {refusal.code: str(refusal) for refusal in refused(variant(captured(DIFFERING)), options)}
+    assert code in refusals
     for word in words:
-        assert word in found[code]
+        assert word in refusals[code]
 
 
 @pytest.mark.parametrize("name", [ALIGNED, DIFFERING])
@@ -232,19 +232,19 @@ def test_a_sound_node_is_not_refused(name: str) -> None:
     assert refusals(PlanDraft(facts_of(captured(name)), wanted())) == ()
 
 
-def test_all_reasons_are_told_at_once() -> None:
+def test_all_refusals_are_reported_together() -> None:
     snapshot = put(kubelet_flags(captured(DIFFERING), "--cgroup-driver=systemd"), "tini", "system", "pid1")
     codes = [refusal.code for refusal in refused(snapshot, {**WANTED, "system_reserved": {}})]
     assert codes == ["pid1-not-systemd", "flag-overrides-config", "static-without-reservation"]
 
 
-def test_a_flag_is_told_once_however_many_entries_it_overrides() -> None:
+def test_a_flag_is_reported_once_however_many_entries_it_overrides() -> None:
     snapshot = kubelet_flags(captured(DIFFERING), "--system-reserved", "cpu=1")
-    found = refused(snapshot, {"system_reserved": {"cpu": "1", "memory": "1Gi"}})
-    assert [refusal.code for refusal in found] == ["flag-overrides-config"]
+    refusals = refused(snapshot, {"system_reserved": {"cpu": "1", "memory": "1Gi"}})
+    assert [refusal.code for refusal in refusals] == ["flag-overrides-config"]
 
 
-def test_a_flag_of_a_field_that_is_left_alone_does_not_matter() -> None:
+def test_a_flag_of_a_field_outside_the_profile_does_not_matter() -> None:
     assert refused(kubelet_flags(captured(DIFFERING), "--cgroup-driver=cgroupfs"), {"read_only_port": 0}) == ()
 
 
@@ -260,7 +260,7 @@ def test_reserved_cpus_take_the_place_of_the_other_reservations() -> None:
 
 def test_a_fraction_of_a_cpu_reserves_a_whole_one() -> None:
     assert refused(captured(DIFFERING), {**STATIC, "system_reserved": {"cpu": "1m"}}) == ()
-    codes = [each.code for each in refused(captured(DIFFERING), {**STATIC, "system_reserved": {"cpu": "1001m"}})]
+    codes = [refusal.code for refusal in refused(captured(DIFFERING), {**STATIC, "system_reserved": {"cpu": "1001m"}})]
     assert codes == ["reservation-too-large"]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""k3s and RKE2 make containerd's file anew: what has no place that lasts is refused, with where to write it by hand."""
+"""k3s and RKE2 regenerate containerd's file: settings without a lasting file are refused, with where to write them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import VARIANTS
 
-FOLDER = "/var/lib/rancher/rke2/agent/etc/containerd"
-TEMPLATE = f"{FOLDER}/config.toml.tmpl"
+DIRECTORY = "/var/lib/rancher/rke2/agent/etc/containerd"
+TEMPLATE = f"{DIRECTORY}/config.toml.tmpl"
 NRI_OFF: dict[str, Any] = {"nri": {"enabled": False}}
 LINES = "[plugins.'io.containerd.nri.v1.nri'] / disable = true"
 
@@ -36,7 +36,7 @@ def refused(templates: tuple[str, ...] = (), imports: tuple[str, ...] = (), **op
     return list(refuse_regenerated_file(PlanDraft(facts, profile_of(**options))))
 
 
-def test_what_is_as_wanted_is_no_reason() -> None:
+def test_an_aligned_setting_is_not_a_reason() -> None:
     assert refused(cgroup_driver="systemd", nri={"enabled": True}) == []
 
 
@@ -46,27 +46,27 @@ def test_what_is_as_wanted_is_no_reason() -> None:
         ((), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / {LINES}.'),
         ((TEMPLATE,), (), f"into the end of {TEMPLATE}: {LINES}."),
         (("/another.tmpl",), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / '),
-        # containerd 1.7 would take a drop-in's table for the whole one.
-        ((TEMPLATE,), (f"{FOLDER}/config.toml.d/*.toml",), f"into the end of {TEMPLATE}: {LINES}."),
+        # containerd 1.7 would replace the whole table with that of a drop-in.
+        ((TEMPLATE,), (f"{DIRECTORY}/config.toml.d/*.toml",), f"into the end of {TEMPLATE}: {LINES}."),
         ((TEMPLATE,), ("/etc/containerd/conf.d/*.toml",), f"into the end of {TEMPLATE}: "),
     ],
 )
-def test_where_lines_of_nri_go(templates: tuple[str, ...], imports: tuple[str, ...], place: str) -> None:
-    (found,) = refused(templates, imports, **NRI_OFF)
-    assert (found.code, found.file) == ("config-regenerated", f"{FOLDER}/config.toml")
-    assert "rke2 makes this file anew at each start; wanted is containerd" in found.message
-    assert place in found.remedy
-    assert "restart rke2" in found.remedy
+def test_the_file_for_lines_of_nri(templates: tuple[str, ...], imports: tuple[str, ...], place: str) -> None:
+    (refusal,) = refused(templates, imports, **NRI_OFF)
+    assert (refusal.code, refusal.file) == ("config-regenerated", f"{DIRECTORY}/config.toml")
+    assert "rke2 regenerates this file at each start; planned changes: containerd" in refusal.message
+    assert place in refusal.remedy
+    assert "restart rke2" in refusal.remedy
 
 
 def test_the_driver_is_rke2s_own_decision() -> None:
-    (found,) = refused(cgroup_driver="cgroupfs")
-    assert "SystemdCgroup: True -> False" in found.message
-    assert "rke2 gives containerd and kubelet one driver: systemd when systemd started rke2" in found.remedy
-    assert ".tmpl" not in found.remedy
+    (refusal,) = refused(cgroup_driver="cgroupfs")
+    assert "SystemdCgroup: True -> False" in refusal.message
+    assert "rke2 gives containerd and kubelet the same driver: systemd if systemd started rke2" in refusal.remedy
+    assert ".tmpl" not in refusal.remedy
     (templated,) = refused((TEMPLATE,), cgroup_driver="cgroupfs")
-    assert f"let {TEMPLATE} say SystemdCgroup = {{{{ .SystemdCgroup }}}}" in templated.remedy
+    assert f"set SystemdCgroup = {{{{ .SystemdCgroup }}}} for every handler in {TEMPLATE}" in templated.remedy
 
 
-def test_both_are_told_at_once() -> None:
+def test_both_are_reported_together() -> None:
     assert len(refused(cgroup_driver="cgroupfs", **NRI_OFF)) == 2

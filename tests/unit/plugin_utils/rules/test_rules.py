@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each rule fires on a variant of a real node and is silent on the aligned one."""
+"""Each rule fires on a variant of a real node, and not on the aligned one."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def one(snapshot: Snapshot, code: str) -> Finding:
 
 
 def test_the_aligned_node_has_nothing_but_its_commented_driver_and_kubelets_own_second_tree() -> None:
-    found = findings(facts_of(captured(ALIGNED)))
-    assert [(finding.code, finding.effect) for finding in found] == [
+    results = findings(facts_of(captured(ALIGNED)))
+    assert [(finding.code, finding.effect) for finding in results] == [
         ("driver-hidden-from-agents", Effect.NONE),
         ("second-kubepods-tree", Effect.NONE),
     ]
-    assert judge(found) is Verdict.ALIGNED
+    assert judge(results) is Verdict.ALIGNED
 
 
-def test_a_single_tree_is_no_finding() -> None:
-    found = codes(put(captured(ALIGNED), ["/sys/fs/cgroup/kubepods.slice"], "cgroups", "trees"))
-    assert found == ["driver-hidden-from-agents"]
+def test_a_single_tree_has_no_finding() -> None:
+    finding_codes = codes(put(captured(ALIGNED), ["/sys/fs/cgroup/kubepods.slice"], "cgroups", "trees"))
+    assert finding_codes == ["driver-hidden-from-agents"]
 
 
 def test_the_mismatch_of_the_captured_node_is_named() -> None:
-    found = codes(captured(DIFFERING))
-    assert {"driver-mismatch", "containers-misplaced"} <= set(found)
+    finding_codes = codes(captured(DIFFERING))
+    assert {"driver-mismatch", "containers-misplaced"} <= set(finding_codes)
     assert judge(findings(facts_of(captured(DIFFERING)))) is Verdict.MISALIGNED
 
 
@@ -58,7 +58,7 @@ def test_an_unreadable_file_is_named_with_its_line() -> None:
     assert finding.evidence == (f"{KUBELET_FILE}:34: a key that is not a plain name",)
 
 
-def test_a_file_that_is_none_is_named_without_a_line() -> None:
+def test_a_path_that_is_not_a_file_is_reported_without_a_line() -> None:
     snapshot = put(captured(ALIGNED), {"kind": "directory"}, "kubelet", "files", KUBELET_FILE)
     assert one(snapshot, "config-unreadable").evidence == (f"{KUBELET_FILE}: is a directory, not a regular file",)
 
@@ -110,7 +110,7 @@ def test_a_link_leads_to_the_code() -> None:
     assert one(captured(DIFFERING), "driver-mismatch").link == "docs/findings.md#driver-mismatch"
 
 
-def test_a_missing_checkpoint_is_no_finding() -> None:
+def test_a_missing_checkpoint_has_no_finding() -> None:
     node = missing(captured(ALIGNED), "kubelet", "/var/lib/kubelet/cpu_manager_state")
     assert [code for code in codes(node) if code.startswith("checkpoint")] == []
 
@@ -120,15 +120,15 @@ LEDGER = {"file": f"{STATE}/ledger.json", "message": "it is damaged", "remedy": 
 
 def test_each_record_that_cannot_be_read_is_named_once() -> None:
     node = put(put(captured(ALIGNED), RECORDS, "record_problems"), LEDGER, "ledger_problem")
-    found = [each for each in findings(facts_of(node)) if each.code == "record-unreadable"]
-    assert [each.evidence[0] for each in found] == [
+    results = [finding for finding in findings(facts_of(node)) if finding.code == "record-unreadable"]
+    assert [finding.evidence[0] for finding in results] == [
         f"{STATE}/transactions/t-1/journal.json: it is damaged",
         f"{STATE}/qos.json: it has schema 2",
         f"{STATE}/ledger.json: it is damaged",
     ]
-    assert [each.severity.value for each in found] == ["error", "warning", "warning"]
-    assert [each.remedy for each in found][1:] == [
-        "Put the file right from a backup, or move it away.",
+    assert [finding.severity.value for finding in results] == ["error", "warning", "warning"]
+    assert [finding.remedy for finding in results][1:] == [
+        "Restore the file from a backup, or move it elsewhere.",
         "Put it right.",
     ]
 
@@ -136,10 +136,10 @@ def test_each_record_that_cannot_be_read_is_named_once() -> None:
 def test_a_state_directory_that_hides_all_is_named_once() -> None:
     directory = {"record": "directory", "file": STATE, "message": "it is a symbolic link to /srv", "remedy": "a"}
     node = put(put(captured(ALIGNED), [directory], "record_problems"), {**LEDGER, "file": STATE}, "ledger_problem")
-    assert len([each for each in findings(facts_of(node)) if each.code == "record-unreadable"]) == 1
+    assert len([finding for finding in findings(facts_of(node)) if finding.code == "record-unreadable"]) == 1
 
 
 def test_a_record_of_a_later_version_is_reported_as_the_node_says_it() -> None:
-    later = {"record": "bogus", "file": f"{STATE}/bogus.json", "message": "it is damaged", "remedy": "Mend it"}
+    later = {"record": "bogus", "file": f"{STATE}/bogus.json", "message": "it is damaged", "remedy": "Repair it"}
     finding = one(put(captured(ALIGNED), [later], "record_problems"), "record-unreadable")
-    assert (finding.effect.value, finding.remedy) == ("none", "Mend it.")
+    assert (finding.effect.value, finding.remedy) == ("none", "Repair it.")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes that assess judges and provision refuses, each with the reason."""
+"""Nodes that assess reports on and provision refuses, each with the reason."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.varian
 def refused(snapshot: Snapshot) -> dict[str, str]:
     plan = make_plan(facts_of(snapshot), wanted(), allow_disruption=True)
     assert not plan.changes
-    return {each.code: each.message for each in plan.refusals}
+    return {refusal.code: refusal.message for refusal in plan.refusals}
 
 
-def test_a_crio_node_that_is_as_wanted_is_not_refused() -> None:
+def test_an_aligned_crio_node_is_not_refused() -> None:
     facts = facts_of(crio(captured(ALIGNED)))
     plan = make_plan(facts, wanted(), allow_disruption=True)
     assert (plan.changes, plan.refusals) == ((), ())
-    found = all_findings(facts, plan)
-    assert judge(found) is Verdict.ALIGNED
-    assert [each.code for each in found] == ["driver-hidden-from-agents", "second-kubepods-tree"]
+    results = all_findings(facts, plan)
+    assert judge(results) is Verdict.ALIGNED
+    assert [finding.code for finding in results] == ["driver-hidden-from-agents", "second-kubepods-tree"]
 
 
-def test_a_runtime_that_nobody_here_knows() -> None:
+def test_an_unknown_runtime() -> None:
     isulad = {"endpoint": "unix:///var/run/isulad.sock", "name": "iSulad", "version": "2.1"}
-    found = refused(put(captured(ALIGNED), isulad, "runtime", "cri"))
-    assert found == {"runtime-unsupported": "kubelet uses isulad at unix:///var/run/isulad.sock"}
+    refusals = refused(put(captured(ALIGNED), isulad, "runtime", "cri"))
+    assert refusals == {"runtime-unsupported": "kubelet uses isulad at unix:///var/run/isulad.sock"}
 
 
 def test_a_silent_crio_is_not_called_a_silent_containerd() -> None:
@@ -51,7 +51,7 @@ EXEC = '{"exec-opts": ["native.umask=normal", "native.cgroupdriver=cgroupfs"]}'
 
 
 @pytest.mark.parametrize(
-    ("text", "flags", "said"),
+    ("text", "flags", "texts"),
     [
         ("{}", (), ("this file has no exec-opts", 'set "exec-opts": ["native.cgroupdriver=systemd"] in it')),
         (EXEC, (), (f"this file has {EXEC[1:-1]}", '["native.umask=normal", "native.cgroupdriver=systemd"]')),
@@ -64,29 +64,29 @@ EXEC = '{"exec-opts": ["native.umask=normal", "native.cgroupdriver=cgroupfs"]}'
         ("{}", ("--exec-opt=native.umask=normal",), ("not in daemon.json",)),
     ],
 )
-def test_docker_by_hand(text: str, flags: tuple[str, ...], said: tuple[str, ...]) -> None:
-    (found,) = make_plan(facts_of(docker(captured(ALIGNED), text, *flags)), wanted(), allow_disruption=True).refusals
-    assert (found.code, found.file) == ("runtime-unsupported", "/etc/docker/daemon.json")
-    for word in (*said, "restart docker"):
-        assert word in str(found)
+def test_docker_by_hand(text: str, flags: tuple[str, ...], texts: tuple[str, ...]) -> None:
+    (refusal,) = make_plan(facts_of(docker(captured(ALIGNED), text, *flags)), wanted(), allow_disruption=True).refusals
+    assert (refusal.code, refusal.file) == ("runtime-unsupported", "/etc/docker/daemon.json")
+    for word in (*texts, "restart docker"):
+        assert word in str(refusal)
 
 
-def test_docker_whose_file_is_no_json() -> None:
+def test_docker_whose_file_is_not_json() -> None:
     node = docker(captured(ALIGNED), '{\n"exec-opts": [,\n')
-    (found,) = make_plan(facts_of(node), wanted(), allow_disruption=True).refusals
-    assert (found.code, found.file, found.line) == ("config-unreadable", "/etc/docker/daemon.json", 2)
+    (refusal,) = make_plan(facts_of(node), wanted(), allow_disruption=True).refusals
+    assert (refusal.code, refusal.file, refusal.line) == ("config-unreadable", "/etc/docker/daemon.json", 2)
 
 
-def test_docker_that_has_the_driver_is_left_alone_all_the_same() -> None:
+def test_docker_with_the_right_driver_is_not_changed_either() -> None:
     node = docker(captured(ALIGNED), '{"exec-opts": ["native.cgroupdriver=systemd"]}')
-    found = refused(node)["runtime-unsupported"]
-    assert "native.cgroupdriver is systemd" in found
+    refusal = refused(node)["runtime-unsupported"]
+    assert "native.cgroupdriver is systemd" in refusal
 
 
 def test_k3s_is_not_called_a_missing_kubelet() -> None:
-    found = refused(k3s(captured(ALIGNED)))
-    assert "kubelet-missing" not in found
-    assert found["kubelet-inside-other-process"].startswith("k3s runs kubelet inside its own process")
+    refusals = refused(k3s(captured(ALIGNED)))
+    assert "kubelet-missing" not in refusals
+    assert refusals["kubelet-inside-other-process"].startswith("k3s runs kubelet inside its own process")
 
 
 def test_files_of_newer_schemas_are_read_and_not_edited() -> None:

@@ -19,35 +19,35 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import VARIANTS, crio, k3s
 
 
-def found(snapshot: Snapshot) -> dict[str, Finding]:
-    return {each.code: each for each in findings(facts_of(snapshot))}
+def findings_by_code(snapshot: Snapshot) -> dict[str, Finding]:
+    return {finding.code: finding for finding in findings(facts_of(snapshot))}
 
 
 def test_every_defect_has_a_variant() -> None:
     assert set(DEFECTS) <= set(VARIANTS)
 
 
-def test_a_cri_switched_off_that_does_not_answer_is_not_put_off_to_the_next_restart() -> None:
+def test_a_disabled_cri_that_does_not_answer_is_misaligned_now() -> None:
     off = 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n'
     node = runtime_edit(captured(ALIGNED), "version = 2\n", off)
     node = put(node, {"endpoint": "unix:///run/containerd/containerd.sock", "error": "UNIMPLEMENTED"}, "runtime", "cri")
-    assert found(node)["cri-disabled"].effect.value == "misaligned"
+    assert findings_by_code(node)["cri-disabled"].effect.value == "misaligned"
 
 
 def test_nri_that_only_a_changed_file_switches_on_takes_nothing_from_anybody() -> None:
     off = put(captured(ALIGNED), {}, "runtime", "nri_sockets")
-    assert "runtime-restart-changes-nri" not in found(off), "the file is older than containerd"
+    assert "runtime-restart-changes-nri" not in findings_by_code(off), "the file is older than containerd"
     changed = put(off, 4e9, "runtime", "files", RUNTIME_FILE, "ctime")
-    assert found(changed)["runtime-restart-changes-nri"].effect.value == "none"
+    assert findings_by_code(changed)["runtime-restart-changes-nri"].effect.value == "none"
 
 
 def test_a_crio_node_is_judged_like_any_other() -> None:
     node = crio(captured(ALIGNED))
-    assert set(found(node)) == {"driver-hidden-from-agents", "second-kubepods-tree"}
+    assert set(findings_by_code(node)) == {"driver-hidden-from-agents", "second-kubepods-tree"}
     wrong = put(node, {"cgroup_driver": "cgroupfs"}, "runtime", "cri", "runtime_config")
-    assert found(wrong)["driver-mismatch"].summary == "kubelet uses systemd, cri-o uses cgroupfs."
-    assert "runtime-restart-changes-driver" in found(wrong)
+    assert findings_by_code(wrong)["driver-mismatch"].summary == "kubelet uses systemd, cri-o uses cgroupfs."
+    assert "runtime-restart-changes-driver" in findings_by_code(wrong)
 
 
 def test_a_k3s_node_is_not_called_not_installed() -> None:
-    assert "not-installed" not in found(k3s(captured(ALIGNED)))
+    assert "not-installed" not in findings_by_code(k3s(captured(ALIGNED)))

@@ -33,19 +33,19 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.varian
 @pytest.fixture
 def node() -> Snapshot:
     """Kubernetes 1.31 with containerd 1.7 on cgroup v2 and Linux 6.12, started without old flags."""
-    found = version(captured(ALIGNED), "1.31.2")
+    snapshot = version(captured(ALIGNED), "1.31.2")
     argv = ["/usr/bin/kubelet", "--config=/var/lib/kubelet/config.yaml"]
-    found = put(found, argv, "kubelet", "processes", 0, "argv")
-    found = put(found, "6.12.1", "system", "kernel_release")
-    return put(found, "1.7.24", "runtime", "cri", "version")
+    snapshot = put(snapshot, argv, "kubelet", "processes", 0, "argv")
+    snapshot = put(snapshot, "6.12.1", "system", "kernel_release")
+    return put(snapshot, "1.7.24", "runtime", "cri", "version")
 
 
-def said(snapshot: Snapshot, **targets: str) -> list[tuple[str, str]]:
+def codes_and_severities(snapshot: Snapshot, **targets: str) -> list[tuple[str, str]]:
     """Code and severity of each finding."""
-    found = whole(snapshot, **targets)
-    assert all(each.effect is Effect.NONE for each in found)
-    assert all(text.endswith(".") for each in found for text in (each.summary, each.remedy))
-    return [(each.code.removeprefix("upgrade-"), each.severity.value) for each in found]
+    results = whole(snapshot, **targets)
+    assert all(finding.effect is Effect.NONE for finding in results)
+    assert all(text.endswith(".") for finding in results for text in (finding.summary, finding.remedy))
+    return [(finding.code.removeprefix("upgrade-"), finding.severity.value) for finding in results]
 
 
 def whole(snapshot: Snapshot, **targets: str) -> tuple[Finding, ...]:
@@ -53,12 +53,12 @@ def whole(snapshot: Snapshot, **targets: str) -> tuple[Finding, ...]:
     return upgrade_findings(facts_of(snapshot), parse_targets(options))
 
 
-def test_without_a_target_nothing_is_said(node: Snapshot) -> None:
-    assert said(on_v1(node)) == []
+def test_without_a_target_there_are_no_findings(node: Snapshot) -> None:
+    assert codes_and_severities(on_v1(node)) == []
 
 
 @pytest.mark.parametrize(
-    ("lines", "target", "found"),
+    ("lines", "target", "expected"),
     [
         ("", "1.34", []),
         ("", "1.35", [("cgroup-v1", "error")]),
@@ -67,13 +67,13 @@ def test_without_a_target_nothing_is_said(node: Snapshot) -> None:
         ("failCgroupV1: false\n", "1.38", [("cgroup-v1", "error")]),
     ],
 )
-def test_cgroup_v1(node: Snapshot, lines: str, target: str, found: list[tuple[str, str]]) -> None:
-    assert said(kubelet_adds(on_v1(node), lines), kubernetes=target, containerd="2.1") == found
-    assert "cgroup-v1" not in dict(said(node, kubernetes=target))
+def test_cgroup_v1(node: Snapshot, lines: str, target: str, expected: list[tuple[str, str]]) -> None:
+    assert codes_and_severities(kubelet_adds(on_v1(node), lines), kubernetes=target, containerd="2.1") == expected
+    assert "cgroup-v1" not in dict(codes_and_severities(node, kubernetes=target))
 
 
 @pytest.mark.parametrize(
-    ("target", "containerd", "found"),
+    ("target", "containerd", "expected"),
     [
         ("1.33", "", []),
         ("1.34", "", [("cri-fallback", "warning")]),
@@ -84,19 +84,19 @@ def test_cgroup_v1(node: Snapshot, lines: str, target: str, found: list[tuple[st
     ],
 )
 def test_the_fallback_without_runtime_config(
-    node: Snapshot, target: str, containerd: str, found: list[tuple[str, str]]
+    node: Snapshot, target: str, containerd: str, expected: list[tuple[str, str]]
 ) -> None:
-    assert said(node, kubernetes=target, containerd=containerd) == found
+    assert codes_and_severities(node, kubernetes=target, containerd=containerd) == expected
 
 
-def test_another_runtime_is_not_held_to_the_versions_of_containerd(node: Snapshot) -> None:
+def test_another_runtime_is_not_compared_with_versions_of_containerd(node: Snapshot) -> None:
     facts = facts_of(node)
     crio = replace(facts, runtime=replace(facts.runtime, name="cri-o"))
     assert upgrade_findings(crio, Targets(kubernetes=(1, 36))) == ()
 
 
 @pytest.mark.parametrize(
-    ("target", "containerd", "found"),
+    ("target", "containerd", "expected"),
     [
         ("1.36", "2.1", [("driver-from-cri", "error")]),
         ("", "2.1", [("driver-from-cri", "error")]),
@@ -105,11 +105,11 @@ def test_another_runtime_is_not_held_to_the_versions_of_containerd(node: Snapsho
     ],
 )
 def test_containerd_decides_the_driver(
-    node: Snapshot, target: str, containerd: str, found: list[tuple[str, str]]
+    node: Snapshot, target: str, containerd: str, expected: list[tuple[str, str]]
 ) -> None:
     differs = kubelet_edit(node, "cgroupDriver: systemd", "cgroupDriver: cgroupfs")
-    assert said(differs, kubernetes=target, containerd=containerd) == found
-    assert said(cri_driver(differs, "systemd"), kubernetes=target, containerd=containerd) == []
+    assert codes_and_severities(differs, kubernetes=target, containerd=containerd) == expected
+    assert codes_and_severities(cri_driver(differs, "systemd"), kubernetes=target, containerd=containerd) == []
 
 
 def test_removed_flags_anywhere(node: Snapshot) -> None:
@@ -117,8 +117,8 @@ def test_removed_flags_anywhere(node: Snapshot) -> None:
     snapshot = unit(node, env)
     path = "/var/lib/kubelet/kubeadm-flags.env"
     unread = put(put(snapshot, [], "kubelet", "unit_files"), [path], "kubelet", "environment_files")
-    for each in (snapshot, unread):
-        finding = whole(each, kubernetes="1.35", containerd="2.1")[0]
+    for variant in (snapshot, unread):
+        finding = whole(variant, kubernetes="1.35", containerd="2.1")[0]
         assert finding.code == "upgrade-flags-removed"
         assert [line.split(",")[0] for line in finding.evidence] == [
             f"--network-plugin (KUBELET_KUBEADM_ARGS in {path})",
@@ -133,7 +133,7 @@ FACTOR = "memoryThrottlingFactor: 0.9\n"
 
 
 @pytest.mark.parametrize(
-    ("lines", "kernel", "found"),
+    ("lines", "kernel", "expected"),
     [
         ("", "5.4.0-x", []),
         (FACTOR, "6.12.1", [("memory-qos", "info")]),
@@ -143,10 +143,10 @@ FACTOR = "memoryThrottlingFactor: 0.9\n"
         ("featureGates: {MemoryQoS: false}\n" + FACTOR, "5.4.0-x", []),
     ],
 )
-def test_memory_qos(node: Snapshot, lines: str, kernel: str, found: list[tuple[str, str]]) -> None:
+def test_memory_qos(node: Snapshot, lines: str, kernel: str, expected: list[tuple[str, str]]) -> None:
     snapshot = put(kubelet_adds(node, lines), kernel, "system", "kernel_release")
-    assert said(snapshot, kubernetes="1.37", containerd="2.1") == found
-    assert said(version(snapshot, "1.37.0"), kubernetes="1.38", containerd="2.1") == []
+    assert codes_and_severities(snapshot, kubernetes="1.37", containerd="2.1") == expected
+    assert codes_and_severities(version(snapshot, "1.37.0"), kubernetes="1.38", containerd="2.1") == []
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_options_of_the_managers(node: Snapshot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "kernel", "on_v2", "found"),
+    ("target", "kernel", "on_v2", "expected"),
     [
         (
             "255",
@@ -191,11 +191,11 @@ def test_options_of_the_managers(node: Snapshot) -> None:
     ],
 )
 def test_systemd(
-    node: Snapshot, target: str, kernel: str, on_v2: list[tuple[str, str]], found: list[tuple[str, str]]
+    node: Snapshot, target: str, kernel: str, on_v2: list[tuple[str, str]], expected: list[tuple[str, str]]
 ) -> None:
     snapshot = put(node, kernel, "system", "kernel_release")
-    assert said(snapshot, systemd=target) == on_v2
-    assert said(on_v1(snapshot), systemd=target) == found
+    assert codes_and_severities(snapshot, systemd=target) == on_v2
+    assert codes_and_severities(on_v1(snapshot), systemd=target) == expected
 
 
 @pytest.mark.parametrize(
@@ -212,6 +212,6 @@ def test_targets(options: dict[str, Any], targets: Targets) -> None:
 
 
 @pytest.mark.parametrize("option", ["target_kubernetes", "target_containerd", "target_systemd"])
-def test_what_is_no_version_is_named(option: str) -> None:
+def test_a_wrong_version_is_reported(option: str) -> None:
     with pytest.raises(ProfileError, match=f"{option}: 'newest' is not a version"):
         parse_targets({option: "newest"})

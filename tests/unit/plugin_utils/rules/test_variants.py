@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each rule fires on a variant of a real node, and what it finds says where and what to do."""
+"""Each rule fires on a variant of a real node, with evidence and a remedy."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ TABLES = (
 )
 VARIANTS = [(code, *variant) for table in TABLES for code, variant in table.items()]
 NEWER = {*variants_around.VARIANTS, *variants_machine.VARIANTS, *variants_runtime.VARIANTS}
-"""Their evidence came after the captured nodes."""
+"""The captured nodes are older than the evidence of these rules."""
 WITHOUT_EVIDENCE = {"not-installed"}
-"""What is not there has no file to name."""
+"""A missing program has no file to name."""
 
 
-@pytest.mark.parametrize(("code", "verdict", "variant"), VARIANTS, ids=[code for code, *_rest in VARIANTS])
-def test_a_rule_fires_on_its_variant_and_says_where_and_what_to_do(code: str, verdict: Any, variant: Any) -> None:
-    found = findings(facts_of(variant(captured(ALIGNED))))
-    finding = next(each for each in found if each.code == code)
-    assert judge(found) is verdict
+@pytest.mark.parametrize(("code", "verdict", "variant"), VARIANTS, ids=[code for code, _verdict, _variant in VARIANTS])
+def test_a_rule_fires_on_its_variant_with_evidence_and_remedy(code: str, verdict: Any, variant: Any) -> None:
+    results = findings(facts_of(variant(captured(ALIGNED))))
+    finding = next(finding for finding in results if finding.code == code)
+    assert judge(results) is verdict
     assert finding.summary.endswith(".")
     assert finding.remedy.endswith(".")
     assert finding.evidence or code in WITHOUT_EVIDENCE
@@ -46,7 +46,7 @@ def test_a_rule_fires_on_its_variant_and_says_where_and_what_to_do(code: str, ve
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_snapshot_without_newer_evidence_has_no_finding_of_it(name: str) -> None:
-    assert {each.code for each in findings(facts_of(captured(name)))} & NEWER == set()
+    assert {finding.code for finding in findings(facts_of(captured(name)))} & NEWER == set()
 
 
 def test_every_rule_has_a_variant() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One word on a node: the worst effect wins, and of what is no node the profile says nothing."""
+"""The verdict on a node: the worst effect decides, and an unsupported node is not compared with the profile."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def finding(effect: Effect) -> Finding:
 
 
 @pytest.mark.parametrize("position", range(len(ORDER)))
-def test_the_worst_effect_wins_wherever_it_stands(position: int) -> None:
+def test_the_worst_effect_decides_in_any_order(position: int) -> None:
     expected = {effect: Verdict(effect.value) for effect in ORDER[:-1]}.get(ORDER[position], Verdict.ALIGNED)
     for order in permutations(ORDER[position:]):
         assert judge(map(finding, order)) is expected
@@ -46,7 +46,7 @@ def test_nothing_found_is_aligned() -> None:
 
 def test_an_aligned_node_has_no_finding_of_the_profile() -> None:
     facts = facts_of(captured(ALIGNED))
-    assert [each.code for each in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))] == [
+    assert [finding.code for finding in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))] == [
         "driver-hidden-from-agents",
         "second-kubepods-tree",
     ]
@@ -54,25 +54,25 @@ def test_an_aligned_node_has_no_finding_of_the_profile() -> None:
 
 def test_drift_from_the_profile_is_misaligned() -> None:
     facts = facts_of(captured(ALIGNED))
-    found = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="none"), allow_disruption=True))
-    assert found[-1].code == "differs-from-profile"
-    assert found[-1].evidence == ("kubelet cpuManagerPolicy: static -> none",)
-    assert judge(found) is Verdict.MISALIGNED
+    results = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="none"), allow_disruption=True))
+    assert results[-1].code == "differs-from-profile"
+    assert results[-1].evidence == ("kubelet cpuManagerPolicy: static -> none",)
+    assert judge(results) is Verdict.MISALIGNED
 
 
-def test_what_is_pending_still_differs() -> None:
+def test_pending_changes_still_differ() -> None:
     facts = facts_of(captured(DIFFERING))
     plan = make_plan(facts, wanted(), allow_disruption=False)
     assert plan.pending
     assert all_findings(facts, plan)[-1].code == "differs-from-profile"
 
 
-def test_what_cannot_be_aligned_is_said_with_its_remedy() -> None:
+def test_a_refusal_is_a_finding_with_its_remedy() -> None:
     facts = facts_of(captured(DIFFERING))
-    found = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="static"), allow_disruption=True))
-    assert found[-1].code == "cannot-be-aligned"
-    assert found[-1].evidence == ("static-without-reservation",)
-    assert "systemReserved" in found[-1].remedy
+    results = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="static"), allow_disruption=True))
+    assert results[-1].code == "cannot-be-aligned"
+    assert results[-1].evidence == ("static-without-reservation",)
+    assert "systemReserved" in results[-1].remedy
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_what_cannot_be_aligned_is_said_with_its_remedy() -> None:
     ],
     ids=["no kubelet", "no systemd", "no cgroups"],
 )
-def test_of_what_is_no_node_the_profile_says_nothing(node: dict[str, object]) -> None:
+def test_an_unsupported_node_is_not_compared_with_the_profile(node: dict[str, object]) -> None:
     facts = facts_of(node)
-    codes = {each.code for each in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))}
+    codes = {finding.code for finding in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))}
     assert codes.isdisjoint({"differs-from-profile", "cannot-be-aligned"})

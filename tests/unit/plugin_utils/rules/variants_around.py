@@ -32,19 +32,19 @@ def kernel(snapshot: Snapshot, release: str) -> Snapshot:
 
 
 def manifests(snapshot: Snapshot, *names: str) -> Snapshot:
-    """A copy with these files in the folder that kubelet's file names."""
+    """A copy with these files in the directory that kubelet's file names."""
     lines = kubelet_adds(snapshot, f"staticPodPath: {MANIFESTS}/\n") if not _named(snapshot) else snapshot
     return put(lines, {MANIFESTS: list(names)}, "kubelet", "static_pods")
 
 
 def _named(snapshot: Snapshot) -> bool:
-    return any("staticPodPath" in each.get("text", "") for each in snapshot["kubelet"]["files"].values())
+    return any("staticPodPath" in file.get("text", "") for file in snapshot["kubelet"]["files"].values())
 
 
 def boot(snapshot: Snapshot, **words: list[str]) -> Snapshot:
-    """A copy whose boot loader's files say these words; the line in force asks for v2."""
+    """A copy whose boot loader's files have these parameters; the current command line requests v2."""
     paths = {"grub": GRUB, "entry": ENTRY, "installed": "/etc/kernel/cmdline"}
-    return put(snapshot, {paths[name]: said for name, said in words.items()}, "boot")
+    return put(snapshot, {paths[name]: text for name, text in words.items()}, "boot")
 
 
 def rubik_service(snapshot: Snapshot, driver: str | None, *features: str) -> Snapshot:
@@ -84,7 +84,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
 
 
 def moved(snapshot: Snapshot) -> Snapshot:
-    """A copy whose checkpoint is in another folder."""
+    """A copy whose checkpoint is in another directory."""
     files = snapshot["kubelet"]["files"]
     return put(
         snapshot,

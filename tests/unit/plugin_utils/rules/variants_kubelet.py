@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with a kubelet, each as a variant of the aligned node with the verdict that follows."""
+"""Problems of kubelet, each as a variant of the aligned node with its verdict."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def version(node: Snapshot, number: str) -> Snapshot:
 
 def dropins(node: Snapshot, **texts: str) -> Snapshot:
     """A copy started with --config-dir, whose files are ``texts``."""
-    folder = "/etc/kubernetes/kubelet.conf.d"
-    paths = [f"{folder}/{name}.conf" for name in texts]
-    node = put(node, {"folder": folder, "exists": True, "paths": paths, "left_out": 0}, "kubelet", "config_dir")
+    directory = "/etc/kubernetes/kubelet.conf.d"
+    paths = [f"{directory}/{name}.conf" for name in texts]
+    node = put(node, {"folder": directory, "exists": True, "paths": paths, "left_out": 0}, "kubelet", "config_dir")
     for path, content in zip(paths, texts.values(), strict=True):
         node = put(node, text(content), "kubelet", "files", path)
     return node
 
 
 def unit(node: Snapshot, environment: str) -> Snapshot:
-    """A copy whose unit starts kubelet as it runs, with the variables of an environment file on top."""
+    """A copy whose unit starts kubelet as it runs, with the variables of an environment file added."""
     argv = " ".join(node["kubelet"]["processes"][0]["argv"])
     content = f"[Service]\nEnvironmentFile=-{ENVIRONMENT}\nExecStart={argv} $KUBELET_KUBEADM_ARGS\n"
     node = put(node, [UNIT], "kubelet", "unit_files")
@@ -78,7 +78,7 @@ def memory_state(node: Snapshot, content: str) -> Snapshot:
 
 
 def configz(node: Snapshot, **fields: Any) -> Snapshot:
-    """A copy whose kubelet tells these fields."""
+    """A copy whose kubelet reports these fields."""
     return put(node, {"status": 200, "config": fields}, "kubelet", "configz")
 
 
@@ -88,7 +88,7 @@ def cri_driver(node: Snapshot, driver: str) -> Snapshot:
 
 
 def memory_manager(node: Snapshot, reserved: str) -> Snapshot:
-    """A copy of 1.30 with the Static memory manager; 500Mi + 64Mi are kept back."""
+    """A copy of 1.30 with the Static memory manager; 500Mi + 64Mi are reserved."""
     node = kubelet_edit(version(node, "1.30.1"), RESERVED, "systemReserved:\n  cpu: 500m\n  memory: 500Mi\n")
     lines = f"memoryManagerPolicy: Static\nreservedMemory:\n- numaNode: 0\n  limits:\n    memory: {reserved}\n"
     return kubelet_adds(node, lines)

@@ -68,7 +68,7 @@ def systemd(snapshot: Snapshot, running: str, installed: str | None = None) -> S
 
 
 def v1_252(snapshot: Snapshot) -> Snapshot:
-    """A copy with v1 that the next boot gives again."""
+    """A copy with v1, which the next boot uses again."""
     return command_line(systemd(v1(snapshot), "252.39-1~deb12u1"), "systemd.unified_cgroup_hierarchy=0")
 
 
@@ -86,11 +86,11 @@ def unit(snapshot: Snapshot, name: str, **properties: str) -> Snapshot:
 
 
 def commands(snapshot: Snapshot, **counts: int) -> Snapshot:
-    found = {name.replace("_", "-"): count for name, count in counts.items()}
-    return put(snapshot, {"commands": found, "folders": {}}, "writers")
+    by_name = {name.replace("_", "-"): count for name, count in counts.items()}
+    return put(snapshot, {"commands": by_name, "folders": {}}, "writers")
 
 
-def folder(snapshot: Snapshot, path: str, *names: str) -> Snapshot:
+def plugin_directory(snapshot: Snapshot, path: str, *names: str) -> Snapshot:
     return put(snapshot, {"commands": {}, "folders": {path: list(names)}}, "writers")
 
 
@@ -99,7 +99,7 @@ def enabled(snapshot: Snapshot, controllers: str, cgroup: str = ROOT) -> Snapsho
 
 
 def realtime(snapshot: Snapshot, group_scheduling: str | None = "y") -> Snapshot:
-    """A copy on which a real-time thread keeps the cpu controller from being enabled."""
+    """A copy on which a real-time thread prevents that the cpu controller is enabled."""
     threads: dict[str, Any] = {"threads": [THREAD], "seen": 310, "group_scheduling": group_scheduling}
     return put(enabled(snapshot, "cpuset io memory pids"), threads, "cgroups", "realtime")
 
@@ -119,10 +119,10 @@ def oomd(snapshot: Snapshot, swap: str) -> Snapshot:
 
 
 def by_socket(node: Snapshot, sockets: int, numa_nodes: int) -> Snapshot:
-    """A copy of a machine with so many of both, whose CPU manager is to align by socket."""
-    # One that has the option.
+    """A copy with this many NUMA nodes and sockets, whose CPU manager aligns by socket."""
+    # A version that has the option.
     node = put(node, "Kubernetes v1.30.14", "kubelet", "version")
-    machine = put(numa(node, numa_nodes), [str(each) for each in range(sockets)], "cpus", "sockets")
+    machine = put(numa(node, numa_nodes), [str(number) for number in range(sockets)], "cpus", "sockets")
     return kubelet_adds(
         machine,
         'featureGates: {CPUManagerPolicyAlphaOptions: true}\ncpuManagerPolicyOptions: {align-by-socket: "true"}\n',
@@ -130,17 +130,17 @@ def by_socket(node: Snapshot, sockets: int, numa_nodes: int) -> Snapshot:
 
 
 def mounted(snapshot: Snapshot, **changes: Any) -> Snapshot:
-    """A copy that tells of its file systems: all of them one writable ext4 but for these, by what they hold."""
+    """A copy with evidence of its file systems: all are one writable ext4 except these, by what they contain."""
     places = {
         "usr": ("/", "/usr", "/usr/local/lib/volcano-colocation"),
         "etc": ("/etc", "/etc/systemd/system"),
         "var": ("/var", "/var/lib/volcano-colocation"),
     }
     plain = {"mount": "/", "type": "ext4", "read_only": False, "volatile": False}
-    found = {
+    file_systems = {
         path: {"leads_to": path, **plain, **changes.get(name, {})} for name, paths in places.items() for path in paths
     }
-    return put(snapshot, found, "system", "filesystems")
+    return put(snapshot, file_systems, "system", "filesystems")
 
 
 READ_ONLY = {"type": "squashfs", "read_only": True}
@@ -149,7 +149,7 @@ LINKED = {"leads_to": "/var/usrlocal/lib/volcano-colocation", "mount": "/var", "
 
 
 def only_usr(snapshot: Snapshot) -> Snapshot:
-    """A copy whose /usr is read-only but for /usr/local, a link to /var."""
+    """A copy whose /usr is read-only except /usr/local, a link to /var."""
     variant = mounted(snapshot, usr=READ_ONLY)
     place = variant["system"]["filesystems"]["/usr/local/lib/volcano-colocation"]
     return put(variant, {**place, **LINKED}, "system", "filesystems", "/usr/local/lib/volcano-colocation")
@@ -205,14 +205,17 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     "oomd-kills-pods": (Verdict.ALIGNED, lambda node: oomd(node, "kill")),
     "kubepods-overridden": (
         Verdict.ALIGNED,
-        lambda node: folder(node, "/etc/systemd/system.control", "kubepods.slice.d", "ssh.service.d"),
+        lambda node: plugin_directory(node, "/etc/systemd/system.control", "kubepods.slice.d", "ssh.service.d"),
     ),
-    "nri-backup-is-run": (Verdict.LATENT, lambda node: folder(node, "/opt/nri/plugins", "10-balloons", "10-balloons~")),
+    "nri-backup-is-run": (
+        Verdict.LATENT,
+        lambda node: plugin_directory(node, "/opt/nri/plugins", "10-balloons", "10-balloons~"),
+    ),
 }
 
 
 def without_fail_swap_on(snapshot: Snapshot) -> Snapshot:
-    """A copy in which kubelet's file leaves failSwapOn to its default."""
+    """A copy in which kubelet's file does not set failSwapOn."""
     text = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
     lines = [line for line in text.splitlines() if not line.startswith("failSwapOn")]
     return put(snapshot, "\n".join(lines) + "\n", "kubelet", "files", KUBELET_FILE, "text")

@@ -36,9 +36,9 @@ def containerd(snapshot: Snapshot, version: str) -> Snapshot:
 
 
 def unknown_release(snapshot: Snapshot) -> Snapshot:
-    """A copy whose containerd tells neither its version nor what it runs with."""
-    found = put(put(snapshot, None, "runtime", "cri", "version"), None, "runtime", "version")
-    return put(found, None, "runtime", "cri", "config")
+    """A copy whose containerd reports neither its version nor its values."""
+    node = put(put(snapshot, None, "runtime", "cri", "version"), None, "runtime", "version")
+    return put(node, None, "runtime", "cri", "config")
 
 
 def handler(cri: str, systemd_cgroup: str, name: str = "runc") -> str:
@@ -54,7 +54,7 @@ def imports(snapshot: Snapshot, drop_in: str, main: str = "version = 2\n") -> Sn
 
 def crio(snapshot: Snapshot, **files: str) -> Snapshot:
     """A copy on which CRI-O serves kubelet; files by name in crio.conf.d."""
-    found = {
+    evidence = {
         "processes": [{"pid": 9, "argv": ["/usr/bin/crio"], "started_at": 1e9}],
         "program": "/usr/bin/crio",
         "config_path": "/etc/crio/crio.conf",
@@ -70,29 +70,29 @@ def crio(snapshot: Snapshot, **files: str) -> Snapshot:
         "runtime_config": {"cgroup_driver": "systemd"},
     }
     variant = put(put(snapshot, None, "runtime", "program"), [], "runtime", "processes")
-    return put(put(variant, found, "runtime", "crio"), answers, "runtime", "cri")
+    return put(put(variant, evidence, "runtime", "crio"), answers, "runtime", "cri")
 
 
 def docker(snapshot: Snapshot, text: str, *argv: str) -> Snapshot:
     """A copy on which docker serves kubelet through cri-dockerd."""
-    found = {
+    evidence = {
         "processes": [{"pid": 9, "argv": ["/usr/bin/dockerd", *argv], "started_at": 2e9}],
         "config_path": "/etc/docker/daemon.json",
         "config": regular(text),
     }
     answers = {"endpoint": "unix:///run/cri-dockerd.sock", "name": "docker", "version": "24.0.7"}
-    return put(put(snapshot, found, "runtime", "docker"), answers, "runtime", "cri")
+    return put(put(snapshot, evidence, "runtime", "docker"), answers, "runtime", "cri")
 
 
 def distribution(snapshot: Snapshot, *marks: str, title: str | None = None, **settings: str) -> Snapshot:
-    """A copy with what an installer left; ``title`` is the command line of k3s or RKE2."""
-    found = {
+    """A copy with the files of an installer; ``title`` is the command line of k3s or RKE2."""
+    evidence = {
         "marks": list(marks),
         "templates": [],
         "settings": {f"/etc/rancher/{name}/config.yaml": regular(text) for name, text in settings.items()},
         "supervisors": [{"pid": 5, "argv": [title], "started_at": 1.0}] if title else [],
     }
-    return put(snapshot, found, "distribution")
+    return put(snapshot, evidence, "distribution")
 
 
 def k3s(snapshot: Snapshot) -> Snapshot:
@@ -106,7 +106,7 @@ def moved(snapshot: Snapshot, path: str) -> Snapshot:
 
 
 def silent(snapshot: Snapshot) -> Snapshot:
-    """A copy whose files changed after the start of a runtime that does not tell its configuration."""
+    """A copy whose files changed after the start of a runtime that does not report its configuration."""
     variant = put(snapshot, None, "runtime", "cri", "config")
     return put(variant, 4e9, "runtime", "files", RUNTIME_FILE, "ctime")
 

@@ -49,12 +49,12 @@ def test_levels_have_the_numbers_of_the_kernel(
 @pytest.mark.parametrize(
     ("name", "changes", "expected"),
     [
-        # A mainline kernel knows idle and nothing above normal.
+        # A mainline kernel has idle, but no level above normal.
         (V2, [], [{}, {}, {}, {"cpu_idle": True}]),
         (V2, [feature("cpu_idle", False)], [{}, {}, {}, {}]),
-        # openEuler's levels are known on v1 only.
+        # openEuler's levels exist on v1 only.
         (V2, [feature("cpu_qos_level", True), feature("memory_qos_level", True)], [{}, {}, {}, {"cpu_idle": True}]),
-        # Group identity that has no effect is not taken for one.
+        # Group identity without an effect is not used.
         (
             V2,
             [ANOLIS, sysctl("/proc/sys/kernel/sched_group_identity_enabled", "0")],
@@ -66,7 +66,7 @@ def test_levels_have_the_numbers_of_the_kernel(
             [],
             [*[{"cpu_qos_level": 0, "memory_qos_level": 0}] * 3, {"cpu_qos_level": -1, "memory_qos_level": -1}],
         ),
-        # Without the switch the kernel takes no notice of memory.qos_level.
+        # Without the sysctl the kernel ignores memory.qos_level.
         (
             OPENEULER,
             [sysctl("/proc/sys/vm/memcg_qos_enable", "0")],
@@ -89,7 +89,7 @@ def test_burst_is_for_pods_with_latency() -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "level", "thing", "says"),
     [
-        (V2, [], "LC", "cpu.qos_level 2", "nothing runs before the others"),
+        (V2, [], "LC", "cpu.qos_level 2", "the pod does not run before others"),
         (V2, [], "HLS", "cpu.qos_level 2", "has no cpu.qos_level and no cpu.bvt_warp_ns"),
         (V2, [], "LS", "cpu.qos_level 1", "its share is its CPU request"),
         (V2, [], "BE", "cpu.qos_level -1", "cpu.idle of the pod"),
@@ -98,11 +98,11 @@ def test_burst_is_for_pods_with_latency() -> None:
         (V2, [feature("cpu_burst", False)], "LS", "cpu_burst", "has no /sys/fs/cgroup"),
         (V2, [], "BE", "cpu_idle", "kubelet would not start again"),
         (V2, [feature("cpu_idle", False)], "BE", "cpu_idle", "has no /sys/fs/cgroup"),
-        (V2, [feature("cpu_qos_level", None)], "BE", "cpu.qos_level -1", "nothing shows whether"),
-        (V2, [feature("memory_qos_level", None)], "BE", "memory.qos_level -1", "nothing shows whether"),
-        (V2, [feature("cpu_qos_level", True)], "BE", "cpu.qos_level -1", "known on cgroup v1 only"),
-        (V2, [feature("memory_qos_level", True)], "BE", "memory.qos_level -1", "known on cgroup v1 only"),
-        (OPENEULER, [], "HLS", "cpu.qos_level 2", "say kernel_levels: multi"),
+        (V2, [feature("cpu_qos_level", None)], "BE", "cpu.qos_level -1", "it is unknown whether"),
+        (V2, [feature("memory_qos_level", None)], "BE", "memory.qos_level -1", "it is unknown whether"),
+        (V2, [feature("cpu_qos_level", True)], "BE", "cpu.qos_level -1", "exists on cgroup v1 only"),
+        (V2, [feature("memory_qos_level", True)], "BE", "memory.qos_level -1", "exists on cgroup v1 only"),
+        (OPENEULER, [], "HLS", "cpu.qos_level 2", "set kernel_levels: multi"),
         (OPENEULER, [], "LS", "cpu.qos_level 1", "0 and -1 are the levels"),
         (OPENEULER, [], "BE", "cpu.qos_level -1", ""),
         (
@@ -117,9 +117,9 @@ def test_burst_is_for_pods_with_latency() -> None:
     ],
 )
 def test_what_a_level_does_not_get(name: str, changes: Sequence[Change], level: str, thing: str, says: str) -> None:
-    found = reason(plan(name, *changes, levels=ALL), level, thing)
-    assert says in found
-    assert bool(says) is bool(found)
+    text = reason(plan(name, *changes, levels=ALL), level, thing)
+    assert says in text
+    assert bool(says) is bool(text)
 
 
 def test_listed_pods_get_the_settings_of_their_level() -> None:
@@ -128,15 +128,15 @@ def test_listed_pods_get_the_settings_of_their_level() -> None:
         {"namespace": "shop", "name": "web", "level": "LS"},
         {"namespace": "shop", "name": "db", "level": "HLS"},
     ]
-    found = plan(V2, pods=listed, ls={"cpu_burst": "20000"})
-    assert [(task.target, task.settings) for task in found.cgroups if "pod" in task.target] == [
+    tasks = plan(V2, pods=listed, ls={"cpu_burst": "20000"})
+    assert [(task.target, task.settings) for task in tasks.cgroups if "pod" in task.target] == [
         ({"pod": {"uid": "1a-2b"}}, {"cpu_idle": True}),
         ({"pod": {"namespace": "shop", "name": "web"}}, {"cpu_burst": 20000}),
-        # HLS has nothing on this kernel, and so no task.
+        # HLS has no setting on this kernel, so there is no task.
     ]
 
 
-def test_of_a_listed_pod_it_is_told_what_its_level_lacks() -> None:
+def test_what_the_level_of_a_listed_pod_lacks_is_reported() -> None:
     assert reason(plan(V2), "LC", "cpu.qos_level 2") == ""
     assert reason(plan(V2, pods=[{"uid": "1a", "level": "LC"}]), "LC", "cpu.qos_level 2")
 
@@ -144,7 +144,7 @@ def test_of_a_listed_pod_it_is_told_what_its_level_lacks() -> None:
 def test_every_besteffort_pod_yields_only_when_asked() -> None:
     target = {"qos_class": "besteffort", "level": "pods"}
     assert target not in [task.target for task in plan(V2).cgroups]
-    found = plan(V2, be={"cpu_idle": True})
-    assert [task.settings for task in found.cgroups if task.target == target] == [{"cpu_idle": True}]
-    assert reason(found, "BE", "cpu_idle") == ""
+    tasks = plan(V2, be={"cpu_idle": True})
+    assert [task.settings for task in tasks.cgroups if task.target == target] == [{"cpu_idle": True}]
+    assert reason(tasks, "BE", "cpu_idle") == ""
     assert target not in [task.target for task in plan(V2, be={"cpu_idle": True}, levels=["LS"]).cgroups]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What HLS rests on, checked from facts: pkg/kubelet/cm/cpumanager."""
+"""The requirements of HLS, checked from facts: pkg/kubelet/cm/cpumanager."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SMT = ("cpu", "smt", True)
         ([version("1.34.1"), (*POLICY, "none")], {"pinned CPUs": "cpuManagerPolicy is none"}),
         ([version("1.34.1"), (*POLICY, None)], {"pinned CPUs": "cpuManagerPolicy is not known"}),
         ([version("1.34.1"), setting("systemReserved", {})], {"pinned CPUs": "no CPU is reserved"}),
-        ([version("1.34.1"), (*CHECKPOINT, "none")], {"pinned CPUs": "still that of the policy none"}),
+        ([version("1.34.1"), (*CHECKPOINT, "none")], {"pinned CPUs": "still has the policy none"}),
         ([version("1.34.1"), (*CHECKPOINT, None)], {}),
         ([version("1.34.1"), SMT], {"whole cores": "full-pcpus-only"}),
         ([version("1.34.1"), SMT, setting("cpuManagerPolicyOptions", {"full-pcpus-only": "true"})], {}),
@@ -35,12 +35,12 @@ SMT = ("cpu", "smt", True)
     ],
 )
 def test_what_pinning_lacks(changes: Sequence[Change], expected: dict[str, str]) -> None:
-    said = {each.thing: each.reason for each in plan(V2, *changes).unsupported if each.level == "HLS"}
-    said.pop("cpu.qos_level 2")
-    assert set(said) == set(expected)
+    reasons = {entry.setting: entry.reason for entry in plan(V2, *changes).unsupported if entry.level == "HLS"}
+    reasons.pop("cpu.qos_level 2")
+    assert set(reasons) == set(expected)
     for thing, words in expected.items():
-        assert words in said[thing]
+        assert words in reasons[thing]
 
 
-def test_nothing_is_checked_for_a_level_that_is_not_wanted() -> None:
-    assert "HLS" not in {each.level for each in plan(V2, (*POLICY, "none"), levels=["BE"]).unsupported}
+def test_pinning_is_not_checked_without_its_level() -> None:
+    assert "HLS" not in {entry.level for entry in plan(V2, (*POLICY, "none"), levels=["BE"]).unsupported}

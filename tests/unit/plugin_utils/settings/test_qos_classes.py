@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet's QoS classes get, by kernel, kubelet and profile. The numbers are worked out by hand."""
+"""Settings of kubelet's QoS classes, by kernel, kubelet and profile. The numbers were computed by hand."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PROTECTED = {"memory_low": "50%", "memory_min": None}
 
 
 def test_the_default_profile_on_v2_protects_two_classes_and_limits_the_third() -> None:
-    found = plan(V2)
-    assert [task.target["qos_class"] for task in found.cgroups] == ["guaranteed", "burstable", "besteffort"]
-    assert settings(found, "guaranteed") == PROTECTED
-    assert settings(found, "burstable") == PROTECTED
+    tasks = plan(V2)
+    assert [task.target["qos_class"] for task in tasks.cgroups] == ["guaranteed", "burstable", "besteffort"]
+    assert settings(tasks, "guaranteed") == PROTECTED
+    assert settings(tasks, "burstable") == PROTECTED
     # (2 - 0.5) CPUs * 60 %
-    assert settings(found, "besteffort") == {
+    assert settings(tasks, "besteffort") == {
         "cpu_quota": 0.9,
         "memory_high": "80%",
         "memory_max": None,
@@ -40,14 +40,14 @@ def test_the_default_profile_on_v2_protects_two_classes_and_limits_the_third() -
 
 
 def test_the_default_profile_on_v1_has_no_soft_limits() -> None:
-    found = plan(V1)
-    assert settings(found, "guaranteed") is None
-    assert settings(found, "burstable") is None
-    assert settings(found, "besteffort") == {"cpu_quota": 0.9, "memory_max": None, "pids_max": 32768}
-    assert "memory_max limits here as well, but kills" in reason(found, "BE", "memory_high")
-    assert "memory.low, which came with cgroup v2" in reason(found, "LS", "memory_low")
-    # What nobody asked for is not missed.
-    assert reason(found, "LS", "memory_min") == ""
+    tasks = plan(V1)
+    assert settings(tasks, "guaranteed") is None
+    assert settings(tasks, "burstable") is None
+    assert settings(tasks, "besteffort") == {"cpu_quota": 0.9, "memory_max": None, "pids_max": 32768}
+    assert "memory_max also limits on v1, but kills" in reason(tasks, "BE", "memory_high")
+    assert "memory.low, which needs cgroup v2" in reason(tasks, "LS", "memory_low")
+    # A setting that is not in the profile is not reported.
+    assert reason(tasks, "LS", "memory_min") == ""
 
 
 def test_a_vendors_v1_kernel_throttles_memory_too() -> None:
@@ -55,13 +55,13 @@ def test_a_vendors_v1_kernel_throttles_memory_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "reserved", "expected"),
+    ("quota", "reserved", "expected"),
     [
         ("60%", {"systemReserved": {"cpu": "500m"}}, 0.9),
         ("60%", {"systemReserved": {"cpu": "500m"}, "kubeReserved": {"cpu": "250m"}}, 0.75),
-        # reservedSystemCPUs takes the place of both.
+        # reservedSystemCPUs replaces both.
         ("50%", {"reservedSystemCPUs": "1", "kubeReserved": {"cpu": "250m"}}, 0.5),
-        # 33 % of 1.5 is 0.495: cut off to hundredths of a CPU.
+        # 33 % of 1.5 is 0.495: truncated to hundredths of a CPU.
         ("33%", {"systemReserved": {"cpu": "500m"}}, 0.49),
         ("0.1%", {"systemReserved": {"cpu": "500m"}}, 0.01),
         ("1.25", {}, 1.25),
@@ -70,112 +70,112 @@ def test_a_vendors_v1_kernel_throttles_memory_too() -> None:
     ],
 )
 def test_the_quota_is_a_share_of_the_cpus_that_are_not_reserved(
-    wanted: str, reserved: dict[str, Any], expected: float | None
+    quota: str, reserved: dict[str, Any], expected: float | None
 ) -> None:
     changes = [setting(key, value) for key, value in {"systemReserved": {}, **reserved}.items()]
-    assert settings(plan(V2, *changes, be={"cpu_quota": wanted}), "besteffort")["cpu_quota"] == expected
+    assert settings(plan(V2, *changes, be={"cpu_quota": quota}), "besteffort")["cpu_quota"] == expected
 
 
 @pytest.mark.parametrize(
-    ("change", "wanted", "says"),
+    ("change", "quota", "says"),
     [
-        (("cpu", "online", None), "60%", "how many CPUs are left for pods is not known"),
-        (setting("systemReserved", {"cpu": "2"}), "60%", "how many CPUs are left for pods is not known"),
-        (("cpu", "online", "0-1"), "60", "60 CPUs are no cap on a node of 2"),
-        (("cgroup", "controllers", ["memory", "pids"]), "60%", "the controller cpu is not in force"),
+        (("cpu", "online", None), "60%", "the number of CPUs for pods is unknown"),
+        (setting("systemReserved", {"cpu": "2"}), "60%", "the number of CPUs for pods is unknown"),
+        (("cpu", "online", "0-1"), "60", "60 CPUs limit nothing on a node with 2"),
+        (("cgroup", "controllers", ["memory", "pids"]), "60%", "the controller cpu is not available"),
     ],
 )
-def test_a_quota_that_cannot_be(change: Change, wanted: str, says: str) -> None:
-    found = plan(V2, change, be={"cpu_quota": wanted})
-    assert "cpu_quota" not in settings(found, "besteffort")
-    assert says in reason(found, "BE", "cpu_quota")
+def test_a_quota_that_cannot_be(change: Change, quota: str, says: str) -> None:
+    tasks = plan(V2, change, be={"cpu_quota": quota})
+    assert "cpu_quota" not in settings(tasks, "besteffort")
+    assert says in reason(tasks, "BE", "cpu_quota")
 
 
 def test_an_old_kernel_is_not_throttled_by_memory() -> None:
-    found = plan(V2, ("kernel", "release", "5.8.18-1"))
-    assert "memory_high" not in settings(found, "besteffort")
-    assert "may stall" in reason(found, "BE", "memory_high")
-    assert settings(found, "burstable") == PROTECTED
+    tasks = plan(V2, ("kernel", "release", "5.8.18-1"))
+    assert "memory_high" not in settings(tasks, "besteffort")
+    assert "may stall" in reason(tasks, "BE", "memory_high")
+    assert settings(tasks, "burstable") == PROTECTED
 
 
-def test_protection_that_is_not_handed_down_is_none() -> None:
-    found = plan(V2, ("kernel", "release", "5.6.19"))
-    assert settings(found, "burstable") is None
-    assert "memory_recursiveprot" in reason(found, "LS", "memory_low")
+def test_protection_that_children_do_not_inherit_is_not_set() -> None:
+    tasks = plan(V2, ("kernel", "release", "5.6.19"))
+    assert settings(tasks, "burstable") is None
+    assert "memory_recursiveprot" in reason(tasks, "LS", "memory_low")
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        # KEP-2570: on when asked for, on by default from 1.37 on, which also takes back what it did not write.
+        # KEP-2570: on if the gate is set, on by default from 1.37 on, where kubelet also resets values of others.
         [setting("featureGates", {"MemoryQoS": True}), version("1.31.2")],
         [version("1.37.0")],
         [setting("featureGates", {"MemoryQoS": False}), version("1.37.0")],
         [version(None)],
     ],
 )
-def test_memory_that_kubelet_protects_is_left_to_it(changes: list[Change]) -> None:
-    found = plan(V2, *changes)
-    assert settings(found, "guaranteed") is None
-    assert settings(found, "burstable") is None
-    assert reason(found, "LS", "memory_low")
-    # memory.high of a class is nobody else's.
-    assert settings(found, "besteffort")["memory_high"] == "80%"
+def test_memory_that_kubelet_protects_is_not_set(changes: list[Change]) -> None:
+    tasks = plan(V2, *changes)
+    assert settings(tasks, "guaranteed") is None
+    assert settings(tasks, "burstable") is None
+    assert reason(tasks, "LS", "memory_low")
+    # No other program writes memory.high of a class.
+    assert settings(tasks, "besteffort")["memory_high"] == "80%"
 
 
 @pytest.mark.parametrize(("text", "gate"), [("1.36.3", None), ("1.31.2", False)])
-def test_memory_that_kubelet_does_not_protect_is_ours(text: str, gate: bool | None) -> None:
+def test_memory_that_kubelet_does_not_protect_is_set(text: str, gate: bool | None) -> None:
     changes = [version(text), *([] if gate is None else [setting("featureGates", {"MemoryQoS": gate})])]
     assert settings(plan(V2, *changes), "burstable") == PROTECTED
 
 
-def test_a_level_that_is_not_wanted_goes_back() -> None:
-    found = plan(V2, levels=["HLS"])
-    assert settings(found, "burstable") == {"memory_low": None, "memory_min": None}
-    assert settings(found, "besteffort") == dict.fromkeys(("cpu_quota", "memory_high", "memory_max", "pids_max"))
-    assert {each.level for each in found.unsupported} <= {"HLS", "system"}
+def test_settings_of_a_removed_level_are_restored() -> None:
+    tasks = plan(V2, levels=["HLS"])
+    assert settings(tasks, "burstable") == {"memory_low": None, "memory_min": None}
+    assert settings(tasks, "besteffort") == dict.fromkeys(("cpu_quota", "memory_high", "memory_max", "pids_max"))
+    assert {entry.level for entry in tasks.unsupported} <= {"HLS", "system"}
 
 
 def test_group_identity_of_anolis_is_set_on_classes_and_never_on_the_root() -> None:
-    found = plan(V2, feature("cpu_bvt", True))
-    assert "cpu_bvt_warp_ns" not in settings(found, "guaranteed")
-    assert settings(found, "burstable")["cpu_bvt_warp_ns"] == 1
-    assert settings(found, "besteffort")["cpu_bvt_warp_ns"] == -1
+    tasks = plan(V2, feature("cpu_bvt", True))
+    assert "cpu_bvt_warp_ns" not in settings(tasks, "guaranteed")
+    assert settings(tasks, "burstable")["cpu_bvt_warp_ns"] == 1
+    assert settings(tasks, "besteffort")["cpu_bvt_warp_ns"] == -1
 
 
-def test_group_identity_that_is_off_goes_back() -> None:
-    found = plan(V2, feature("cpu_bvt", True), sysctl("/proc/sys/kernel/sched_group_identity_enabled", "0"))
-    assert settings(found, "besteffort")["cpu_bvt_warp_ns"] is None
-    assert "sched_group_identity_enabled is 0" in reason(found, "BE", "cpu.qos_level -1")
+def test_settings_of_disabled_group_identity_are_restored() -> None:
+    tasks = plan(V2, feature("cpu_bvt", True), sysctl("/proc/sys/kernel/sched_group_identity_enabled", "0"))
+    assert settings(tasks, "besteffort")["cpu_bvt_warp_ns"] is None
+    assert "sched_group_identity_enabled is 0" in reason(tasks, "BE", "cpu.qos_level -1")
 
 
-def test_levels_that_cannot_be_taken_back_are_not_set_on_classes() -> None:
+def test_levels_that_cannot_be_restored_are_not_set_on_classes() -> None:
     # openEuler kernel/sched/core.c: from -1 to 0 is refused.
     assert "cpu_qos_level" not in settings(plan(OPENEULER), "besteffort")
 
 
-def test_what_is_not_known_is_left_to_the_node() -> None:
+def test_unknown_features_are_decided_on_the_node() -> None:
     assert settings(plan("trixie-v2-aligned"), "besteffort")["memory_high"] == "80%"
 
 
 @pytest.mark.parametrize(
     ("name", "changes", "says"),
     [
-        (V2, [("cgroup", "trees", [])], "kubelet has not made its cgroups under the driver systemd"),
-        # The tree that is left of the other driver does not count.
-        (V2, [("cgroup", "trees", ["/sys/fs/cgroup/kubepods"])], "kubelet has not made its cgroups"),
-        (V2, [setting("cgroupRoot", "/pods")], "kubelet has not made its cgroups"),
+        (V2, [("cgroup", "trees", [])], "kubelet has not created its cgroups under the driver systemd"),
+        # The remaining tree of the other driver does not count.
+        (V2, [("cgroup", "trees", ["/sys/fs/cgroup/kubepods"])], "kubelet has not created its cgroups"),
+        (V2, [setting("cgroupRoot", "/pods")], "kubelet has not created its cgroups"),
         (V2, [("kubelet", "cgroup_driver", None)], "cgroup driver is not known"),
     ],
 )
 def test_without_kubelets_cgroups_there_is_nothing_to_set(name: str, changes: list[Change], says: str) -> None:
-    found = plan(name, *changes)
-    assert found.cgroups == ()
-    assert says in reason(found, "pods", "all settings")
+    tasks = plan(name, *changes)
+    assert tasks.cgroups == ()
+    assert says in reason(tasks, "pods", "all settings")
 
 
 def test_a_cgroup_root_of_kubelets_keeps_the_settings_of_classes() -> None:
     trees = ["/sys/fs/cgroup/a.slice/a-b.slice/a-b-kubepods.slice"]
-    found = plan(V2, setting("cgroupRoot", "/a/b"), ("cgroup", "trees", trees))
-    assert settings(found, "burstable") == PROTECTED
-    assert found.kubelet["cgroup_root"] == "/a/b"
+    tasks = plan(V2, setting("cgroupRoot", "/a/b"), ("cgroup", "trees", trees))
+    assert settings(tasks, "burstable") == PROTECTED
+    assert tasks.kubelet["cgroup_root"] == "/a/b"

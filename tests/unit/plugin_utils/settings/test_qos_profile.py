@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What no node can have is refused with the name of the entry, before any node is looked at."""
+"""Values that no node can have are refused with the name of the entry, before any node is read."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_shares_and_amounts(text: Any, expected: Amount | None) -> None:
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"be": {"cpu_quota": "101%"}}, "be.cpu_quota: 101% is not more than 0% and at most 100%"),
-        ({"be": {"cpu_quota": "0%"}}, "be.cpu_quota: 0% is not more than 0%"),
+        ({"be": {"cpu_quota": "101%"}}, "be.cpu_quota: 101% is not greater than 0% and at most 100%"),
+        ({"be": {"cpu_quota": "0%"}}, "be.cpu_quota: 0% is not greater than 0%"),
         ({"be": {"memory_high": "most"}}, "be.memory_high: 'most' is neither a share such as 60% nor an amount"),
-        ({"be": {"memory_max": "0"}}, "be.memory_max: 0 is not more than nothing"),
-        ({"be": {"memory_max": "8Ei"}}, "be.memory_max: 8Ei is not more than nothing and less than 2^63"),
+        ({"be": {"memory_max": "0"}}, "be.memory_max: 0 is not greater than 0"),
+        ({"be": {"memory_max": "8Ei"}}, "be.memory_max: 8Ei is not greater than 0 and less than 2^63"),
         ({"be": {"pids_max": "0"}}, "be.pids_max: '0' is not a whole number above 0"),
         ({"be": {"pids_max": "50%"}}, "be.pids_max: '50%' is not a whole number above 0"),
-        ({"ls": {"memory_low": "-1Gi"}}, "ls.memory_low: -1Gi is not more than nothing"),
+        ({"ls": {"memory_low": "-1Gi"}}, "ls.memory_low: -1Gi is not greater than 0"),
         ({"ls": {"memory_min": "1.5.2"}}, "ls.memory_min: '1.5.2' is neither"),
         ({"ls": {"cpu_burst": "20ms"}}, "ls.cpu_burst: '20ms' is not a whole number above 0"),
         ({"system": {"cpu_weight": "0"}}, "system.cpu_weight: '0' is neither reserved nor a weight from 1 to 10000"),
@@ -57,7 +57,7 @@ def test_shares_and_amounts(text: Any, expected: Amount | None) -> None:
         ({"pods": [{"level": "BE"}]}, "pods[0]: needs either uid, or namespace and name"),
         ({"pods": [{"level": "BE", "name": "web"}]}, "pods[0]: needs either uid"),
         ({"pods": [{"level": "BE", "uid": "a", "name": "b", "namespace": "c"}]}, "pods[0]: needs either uid"),
-        ({"pods": [{"level": "BE", "uid": "../a"}]}, "pods[0].uid: '../a' is no UID"),
+        ({"pods": [{"level": "BE", "uid": "../a"}]}, "pods[0].uid: '../a' is not the UID"),
     ],
 )
 def test_what_is_refused_and_how(changed: dict[str, Any], says: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slices beside the pods: what each stands for, what it gets, and what is kubelet's."""
+"""The slices beside the pods: their reservations, their properties, and what kubelet writes itself."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ALL_V1 = ("cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb")
     [
         (V2, {"systemReserved": {"cpu": "500m"}}, {"CPUWeight": 20}),
         (V1, {"systemReserved": {"cpu": "500m"}}, {"CPUWeight": 50}),
-        # Both reservations are system.slice's as long as neither has a cgroup of its own.
+        # Both reservations belong to system.slice unless one of them has its own cgroup.
         (V2, {"systemReserved": {"cpu": "500m"}, "kubeReserved": {"cpu": "500m"}}, {"CPUWeight": 39}),
         (V2, {"reservedSystemCPUs": "0-1"}, {"CPUWeight": 79}),
         (
@@ -54,9 +54,9 @@ ALL_V1 = ("cpu", "cpuacct", "cpuset", "memory", "pids", "hugetlb")
         (V1, {"systemReserved": {"cpu": "500m", "memory": "1Gi"}}, {"CPUWeight": 50}),
     ],
 )
-def test_system_slice_gets_what_is_reserved(name: str, reserved: dict[str, Any], expected: Any) -> None:
-    found = plan(name, *(setting(key, value) for key, value in reserved.items()))
-    assert properties(found, "system.slice") == expected
+def test_system_slice_gets_the_reservation(name: str, reserved: dict[str, Any], expected: Any) -> None:
+    tasks = plan(name, *(setting(key, value) for key, value in reserved.items()))
+    assert properties(tasks, "system.slice") == expected
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,9 @@ def test_system_slice_gets_what_is_reserved(name: str, reserved: dict[str, Any],
         ({"memory": "none"}, {"CPUWeight": 20}),
     ],
 )
-def test_options_of_a_slice_replace_what_the_reservation_gives(
-    system: dict[str, str], expected: dict[str, Any]
-) -> None:
-    found = plan(V2, setting("systemReserved", {"cpu": "500m", "memory": "1Gi"}), system=system)
-    assert properties(found, "system.slice") == expected
+def test_options_of_a_slice_replace_values_of_the_reservation(system: dict[str, str], expected: dict[str, Any]) -> None:
+    tasks = plan(V2, setting("systemReserved", {"cpu": "500m", "memory": "1Gi"}), system=system)
+    assert properties(tasks, "system.slice") == expected
 
 
 def test_of_no_reservation_follows_no_weight() -> None:
@@ -81,57 +79,58 @@ def test_of_no_reservation_follows_no_weight() -> None:
     )
 
 
-def test_memory_that_v1_cannot_protect_is_said() -> None:
-    found = plan(V1, setting("systemReserved", {"cpu": "500m", "memory": "1Gi"}))
-    assert reason(found, "system", "MemoryLow of system.slice") == "systemd sets it on cgroup v2 only"
+def test_memory_that_v1_cannot_protect_is_reported() -> None:
+    tasks = plan(V1, setting("systemReserved", {"cpu": "500m", "memory": "1Gi"}))
+    assert reason(tasks, "system", "MemoryLow of system.slice") == "systemd sets it on cgroup v2 only"
 
 
 @pytest.mark.parametrize(
     ("name", "driver_name", "expected"),
     [
-        # What kubelet writes at its start, so that it is the same after a daemon-reload, and what it does not write.
+        # The values that kubelet writes at its start, so that a daemon-reload keeps them, and those it does not write.
         (V2, "systemd", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
         (V2, "cgroupfs", {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000, "MemoryLow": GIB}),
         (V1, "systemd", {"CPUWeight": 50, "MemoryMax": GIB, "TasksMax": 1000}),
     ],
 )
-def test_a_slice_whose_reservation_kubelet_enforces_gets_what_kubelet_writes_too(
+def test_a_slice_of_an_enforced_reservation_gets_the_values_of_kubelet(
     name: str, driver_name: str, expected: dict[str, Any]
 ) -> None:
     assert properties(plan(name, *ENFORCED, driver(driver_name)), "system.slice") == expected
 
 
 @pytest.mark.parametrize("weight", ["250", ""])
-def test_another_weight_than_kubelets_own_is_not_for_us_to_set(weight: str) -> None:
-    found = plan(V2, *ENFORCED, system={"cpu_weight": weight})
-    assert properties(found, "system.slice")["CPUWeight"] == 20
+def test_another_weight_than_kubelets_own_is_not_set(weight: str) -> None:
+    tasks = plan(V2, *ENFORCED, system={"cpu_weight": weight})
+    assert properties(tasks, "system.slice")["CPUWeight"] == 20
     thing = f"CPUWeight {weight or 'by default'} of system.slice"
-    assert "kubelet enforces system-reserved on it" in reason(found, "system", thing)
+    assert "kubelet enforces system-reserved on it" in reason(tasks, "system", thing)
 
 
-def test_a_slice_with_nothing_to_keep_is_left_alone_again() -> None:
+def test_a_slice_without_properties_is_absent() -> None:
     assert plan(V2, setting("systemReserved", {})).slices == (SliceTask("system.slice", "absent"),)
 
 
 def test_compressible_enforcement_limits_no_memory() -> None:
     compressible = setting("enforceNodeAllocatable", ["pods", "system-reserved-compressible"])
-    found = plan(V2, *ENFORCED, compressible, version("1.36.1"), driver("cgroupfs"))
-    assert properties(found, "system.slice") == {"CPUWeight": 20, "MemoryLow": GIB}
+    tasks = plan(V2, *ENFORCED, compressible, version("1.36.1"), driver("cgroupfs"))
+    assert properties(tasks, "system.slice") == {"CPUWeight": 20, "MemoryLow": GIB}
 
 
 def test_memory_of_an_enforced_reservation_is_memory_qos_where_that_is_on() -> None:
-    found = plan(V2, *ENFORCED, version("1.31.2"), setting("featureGates", {"MemoryQoS": True}))
-    assert properties(found, "system.slice") == {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000}
-    assert "MemoryQoS" in reason(found, "system", "MemoryLow of system.slice")
+    tasks = plan(V2, *ENFORCED, version("1.31.2"), setting("featureGates", {"MemoryQoS": True}))
+    assert properties(tasks, "system.slice") == {"CPUWeight": 20, "MemoryMax": GIB, "TasksMax": 1000}
+    assert "MemoryQoS" in reason(tasks, "system", "MemoryLow of system.slice")
 
 
 def test_a_slice_that_kubelet_must_find() -> None:
-    """Its name by kubelet's rule, all that kubelet looks at, and the weight of 200m: 1 + (204 - 2) * 9999 / 262142."""
-    found = plan(RESERVED)
+    """The name by kubelet's rule, the controllers that kubelet checks, and the weight of 200m:
+    1 + (204 - 2) * 9999 / 262142."""
+    tasks = plan(RESERVED)
     description = "Reserved for Kubernetes (volcano.colocation)"
     task = SliceTask("podruntime-agents.slice", "present", description, {"CPUWeight": 8}, ALL_V2)
-    assert found.reserved == (task,)
-    assert found.slices == (SliceTask("system.slice", "absent"), task)
+    assert tasks.reserved == (task,)
+    assert tasks.slices == (SliceTask("system.slice", "absent"), task)
 
 
 def test_each_reservation_weighs_its_own_slice() -> None:
@@ -140,28 +139,28 @@ def test_each_reservation_weighs_its_own_slice() -> None:
         setting("kubeReserved", {"cpu": "1", "memory": "1Gi"}),
         setting("kubeReservedCgroup", "/runtime.slice"),
     )
-    found = plan(V2, *changes)
-    assert [(task.name, dict(task.properties)) for task in found.slices] == [
+    tasks = plan(V2, *changes)
+    assert [(task.name, dict(task.properties)) for task in tasks.slices] == [
         ("system.slice", {"CPUWeight": 20}),
         ("runtime.slice", {"CPUWeight": 39, "MemoryLow": GIB}),
     ]
 
 
 def test_v1_wants_the_controllers_that_systemd_does_not_know() -> None:
-    found = plan(V1, setting("kubeReservedCgroup", "runtime"))
-    assert [(task.name, task.controllers) for task in found.reserved] == [("runtime.slice", ALL_V1)]
+    tasks = plan(V1, setting("kubeReservedCgroup", "runtime"))
+    assert [(task.name, task.controllers) for task in tasks.reserved] == [("runtime.slice", ALL_V1)]
 
 
 def test_system_slice_keeps_its_own_description() -> None:
-    found = plan(V2, setting("systemReservedCgroup", "/system.slice"))
-    assert found.reserved == (SliceTask("system.slice", "present", None, {"CPUWeight": 20}, ALL_V2),)
-    assert properties(found, "system.slice") == {"CPUWeight": 20}
+    tasks = plan(V2, setting("systemReservedCgroup", "/system.slice"))
+    assert tasks.reserved == (SliceTask("system.slice", "present", None, {"CPUWeight": 20}, ALL_V2),)
+    assert properties(tasks, "system.slice") == {"CPUWeight": 20}
 
 
-def test_what_kubelet_is_going_to_be_told_of_counts_before_what_it_was_told() -> None:
-    wanted = {"kubeReservedCgroup": "/runtime.slice"}
-    found = plan_tasks(node(V2, setting("kubeReservedCgroup", "/old.slice")), profile(), wanted)
-    assert [task.name for task in found.reserved] == ["runtime.slice"]
+def test_the_cgroups_of_the_profile_override_those_in_kubelets_file() -> None:
+    cgroups = {"kubeReservedCgroup": "/runtime.slice"}
+    tasks = plan_tasks(node(V2, setting("kubeReservedCgroup", "/old.slice")), profile(), cgroups)
+    assert [task.name for task in tasks.reserved] == ["runtime.slice"]
 
 
 @pytest.mark.parametrize(
@@ -185,13 +184,13 @@ def test_the_slice_that_a_field_means(named: str, kind: Driver, expected: str) -
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ([setting("kubeReservedCgroup", "/runtime"), driver("cgroupfs")], "no slice's path"),
+        ([setting("kubeReservedCgroup", "/runtime"), driver("cgroupfs")], "not the path of a slice"),
         ([setting("kubeReservedCgroup", "/a--b")], "each dash in it starts a level"),
         ([setting("kubeReservedCgroup", "/runtime.slice"), driver(None)], "driver is not known"),
     ],
 )
-def test_what_is_no_slice_is_said_and_weighs_nothing(changes: list[Change], says: str) -> None:
-    found = plan(V2, setting("kubeReserved", {"cpu": "1"}), *changes)
-    assert says in reason(found, "system", "kubeReservedCgroup")
-    assert found.reserved == ()
-    assert properties(found, "system.slice") == {"CPUWeight": 20}
+def test_a_cgroup_that_is_not_a_slice_is_reported_and_gets_no_weight(changes: list[Change], says: str) -> None:
+    tasks = plan(V2, setting("kubeReserved", {"cpu": "1"}), *changes)
+    assert says in reason(tasks, "system", "kubeReservedCgroup")
+    assert tasks.reserved == ()
+    assert properties(tasks, "system.slice") == {"CPUWeight": 20}

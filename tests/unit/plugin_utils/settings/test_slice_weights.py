@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A slice's weight: kubelet's linear formula on v2, systemd's shares on v1. Values worked out by hand."""
+"""A slice's weight: kubelet's linear formula on v2, systemd's shares on v1. The values were computed by hand."""
 
 from __future__ import annotations
 

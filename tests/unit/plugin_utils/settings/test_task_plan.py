@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whole plans of captured nodes, and facts from which nothing can be planned."""
+"""Full plans of captured nodes, and facts from which nothing can be planned."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from ansible_collections.volcano.colocation.tests.support.hosts.qos_cases import
 
 
 def test_the_plan_of_a_captured_node_of_v2_is_the_expected_one() -> None:
-    found = qos_plan_result(plan(V2))
-    assert {key: found[key] for key in ("cgroups", "slices", "reserved_slices", "levels", "kubelet")} == {
+    result = qos_plan_result(plan(V2))
+    assert {key: result[key] for key in ("cgroups", "slices", "reserved_slices", "levels", "kubelet")} == {
         "cgroups": [
             {"target": {"qos_class": "guaranteed"}, "settings": {"memory_low": "50%", "memory_min": None}},
             {"target": {"qos_class": "burstable"}, "settings": {"memory_low": "50%", "memory_min": None}},
@@ -47,7 +47,7 @@ def test_the_plan_of_a_captured_node_of_v2_is_the_expected_one() -> None:
             "version": "1.20",
         },
     }
-    assert [(each["level"], each["setting"]) for each in found["unsupported"]] == [
+    assert [(entry["level"], entry["setting"]) for entry in result["unsupported"]] == [
         ("HLS", "no CPU quota"),
         ("HLS", "cpu.qos_level 2"),
         ("LS", "cpu.qos_level 1"),
@@ -59,15 +59,15 @@ def test_the_plan_of_a_captured_node_of_v2_is_the_expected_one() -> None:
 
 
 def test_the_plan_of_a_described_node_of_openeuler_is_the_expected_one() -> None:
-    found = qos_plan_result(plan(OPENEULER))
-    assert found["cgroups"] == [
+    result = qos_plan_result(plan(OPENEULER))
+    assert result["cgroups"] == [
         {
             "target": {"qos_class": "besteffort"},
             "settings": {"cpu_quota": 2.4, "memory_high": "80%", "memory_max": None, "pids_max": 32768},
         }
     ]
-    assert found["slices"] == [{"name": "system.slice", "state": "absent"}]
-    assert [(each["level"], each["setting"]) for each in found["unsupported"]] == [
+    assert result["slices"] == [{"name": "system.slice", "state": "absent"}]
+    assert [(entry["level"], entry["setting"]) for entry in result["unsupported"]] == [
         ("HLS", "pinned CPUs"),
         ("HLS", "cpu.qos_level 2"),
         ("LS", "memory_low"),
@@ -79,34 +79,34 @@ def test_the_plan_of_a_described_node_of_openeuler_is_the_expected_one() -> None
 
 @pytest.mark.parametrize("name", [*CAPTURED, *DESCRIBED])
 def test_every_node_has_a_plan_with_a_reason_for_each_thing_it_lacks(name: str) -> None:
-    found = plan(name)
-    assert found.unsupported
-    assert all(each.thing and each.reason and not each.reason.endswith(".") for each in found.unsupported)
-    assert len(set(found.unsupported)) == len(found.unsupported)
+    tasks = plan(name)
+    assert tasks.unsupported
+    assert all(entry.setting and entry.reason and not entry.reason.endswith(".") for entry in tasks.unsupported)
+    assert len(set(tasks.unsupported)) == len(tasks.unsupported)
 
 
 @pytest.mark.parametrize("name", [V1, V2, OPENEULER])
 def test_every_value_is_one_that_its_knob_takes(name: str) -> None:
     capacity = Capacity(cpus=2, memory=4 << 30)
     changes = [feature("cpu_bvt", True)] if name != OPENEULER else []
-    found = plan(name, *changes, be={"cpu_idle": True, "memory_max": "3Gi"}, ls={"cpu_burst": "20000"})
-    given = [*(task.settings for task in found.cgroups), *found.levels.values()]
-    values = [(key, value) for each in given for key, value in each.items() if value is not None]
+    tasks = plan(name, *changes, be={"cpu_idle": True, "memory_max": "3Gi"}, ls={"cpu_burst": "20000"})
+    settings = [*(task.settings for task in tasks.cgroups), *tasks.levels.values()]
+    values = [(key, value) for knobs in settings for key, value in knobs.items() if value is not None]
     assert values
     for key, value in values:
         parse_value(knob(key), value, capacity)
 
 
 def test_cgroups_that_are_not_known_get_nothing() -> None:
-    found = plan("cgroups-not-mounted")
-    assert (found.cgroups, found.slices, found.reserved) == ((), (), ())
-    assert [(each.level, each.thing) for each in found.unsupported] == [("system", "all settings")]
+    tasks = plan("cgroups-not-mounted")
+    assert (tasks.cgroups, tasks.slices, tasks.reserved) == ((), (), ())
+    assert [(entry.level, entry.setting) for entry in tasks.unsupported] == [("system", "all settings")]
 
 
 def test_a_reservation_that_kubelet_would_not_read_plans_nothing() -> None:
-    found = plan(V2, setting("systemReserved", {"cpu": "half"}))
-    assert (found.cgroups, found.slices) == ((), ())
-    assert "systemReserved.cpu" in found.unsupported[0].reason
+    tasks = plan(V2, setting("systemReserved", {"cpu": "half"}))
+    assert (tasks.cgroups, tasks.slices) == ((), ())
+    assert "systemReserved.cpu" in tasks.unsupported[0].reason
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_a_reservation_that_kubelet_would_not_read_plans_nothing() -> None:
     [{}, {"schema": 1}, document(V2, ("cgroup", "mode", "v3")), document(V2, ("kubelet", "settings", "cgroupRoot", 1))],
     ids=["empty", "schema only", "unknown mode", "wrong setting"],
 )
-def test_what_is_no_facts_document_is_refused(broken: dict[str, Any]) -> None:
-    with pytest.raises(ProfileError, match=r"facts: .* give ansible_facts.colocation"):
+def test_a_document_without_facts_is_refused(broken: dict[str, Any]) -> None:
+    with pytest.raises(ProfileError, match=r"facts: .* pass ansible_facts.colocation"):
         parse_node(broken)
 
 
-def test_the_gate_that_somebody_set_is_handed_on() -> None:
+def test_the_gate_in_kubelets_configuration_is_passed_on() -> None:
     assert plan(V2, setting("featureGates", {"MemoryQoS": "false"})).kubelet["memory_qos"] is False
