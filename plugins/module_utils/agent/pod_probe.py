@@ -83,7 +83,7 @@ def compare_cgroup_values(
 
 
 def _read_value(host: Host, known: Hierarchies, cgroup: str, expected: Mapping[str, str]) -> dict[str, Any]:
-    path = f"{known.folder(expected['controller'], cgroup)}/{expected['file']}"
+    path = f"{known.directory(expected['controller'], cgroup)}/{expected['file']}"
     text, reason = "", ""
     try:
         directory = safe_path.open_directory(host, known.points[expected["controller"]], cgroup)

@@ -60,7 +60,7 @@ def _node_changes(
         labels = {} if keep else {**off.get(node.name, {}), POOL_LABEL: None}
         old, new = _old(node, labels), _new(node, labels)
         if old != new:
-            yield replace(patch_object(_patch(node, labels), old, new), found=node.observed)
+            yield replace(patch_object(_patch(node, labels), old, new), observed=node.observed)
         if node.listed:
             removed = dict.fromkeys(node.listed)
             body = {**_node_header(node), "status": {"capacity": removed, "allocatable": removed}}

@@ -114,7 +114,7 @@ CONTAINERD_DEFECTS: Mapping[str, DefectFinding] = {
 
 
 def cri_disabled(facts: NodeFacts) -> Iterator[Finding]:
-    # docker's containerd.io package ships it so (containerd#4581); an import cannot take it back, lists only grow.
+    # docker's containerd.io package ships it disabled (containerd#4581); an import cannot enable it, lists only grow.
     disabled = cri_plugins(facts.runtime.version, facts.runtime.effective_schema) & set(facts.runtime.disabled_plugins)
     if disabled:
         yield Finding(

@@ -57,7 +57,7 @@ def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "crio-too-many-files",
             f"has {MAX_CRIO_DROP_INS} files or more, which is more than this release reads",
-            "Merge them.",
+            "Merge some of the files.",
             file=draft.runtime.crio.directory,
         )
 
@@ -65,8 +65,8 @@ def _refuse_files(draft: PlanDraft) -> Iterator[Refusal]:
 def _refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
     """cri-o internal/criocli/criocli.go, mergeConfig: command-line options override every file."""
     for setting in desired_settings(draft.facts, draft.profile):
-        said = command_line_value(draft.runtime, setting)
-        if said not in (None, setting.desired):
+        flag_value = command_line_value(draft.runtime, setting)
+        if flag_value not in (None, setting.desired):
             yield Refusal(
                 "flag-overrides-config",
                 f"CRI-O is started with {setting.flag}={to_printed(flag_value)}, which overrides {setting.keys[-1]} in"
@@ -77,11 +77,11 @@ def _refuse_overriding_flags(draft: PlanDraft) -> Iterator[Refusal]:
 
 
 def _refuse_overriding_drop_ins(draft: PlanDraft) -> Iterator[Refusal]:
-    folder = draft.runtime.crio.directory if draft.runtime.crio else ""
+    directory = draft.runtime.crio.directory if draft.runtime.crio else ""
     for setting in desired_settings(draft.facts, draft.profile):
-        found = effective_value(draft.runtime, setting)
-        parent, _slash, name = (found.path or "").rpartition("/")
-        outranked = parent == folder and name > DROP_IN and not is_same(found.value, setting.desired)
+        effective = effective_value(draft.runtime, setting)
+        parent, _slash, name = (effective.path or "").rpartition("/")
+        outranked = parent == directory and name > DROP_IN and not is_same(effective.value, setting.desired)
         if outranked and command_line_value(draft.runtime, setting) is None:
             yield Refusal(
                 "crio-drop-in-overridden",

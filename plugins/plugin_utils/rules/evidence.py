@@ -49,5 +49,5 @@ def quote_claims(facts: NodeFacts, *prefixes: str) -> tuple[str, ...]:
 
 
 def quote_writers(facts: NodeFacts, *names: str) -> tuple[str, ...]:
-    """Which of these writers were seen, and by what."""
+    """Those of the named writers that the node has, each with its evidence."""
     return tuple(f"{name}: {facts.writers.evidence[name]}" for name in names if name in facts.writers.evidence)

@@ -80,17 +80,17 @@ def refuse_patch_directory(draft: PlanDraft) -> Iterator[Refusal]:
     if directory.kind not in ("missing", "directory"):
         yield Refusal(
             "kubeadm-patches-not-a-directory",
-            f"is a {found.kind}; kubeadm takes only a folder itself for --patches",
-            "Name the real folder in kubeadm_patches (colocation_kubeadm_patches) and to kubeadm.",
-            file=found.directory,
+            f"is a {directory.kind}; kubeadm accepts only a real directory for --patches",
+            "Use the real directory in kubeadm_patches (colocation_kubeadm_patches) and for kubeadm's --patches.",
+            file=directory.directory,
             variable="kubeadm_patches",
         )
-    elif found.incomplete_reason:
+    elif directory.incomplete_reason:
         yield Refusal(
             "kubeadm-patches-not-read",
-            f"not all patches are known: {found.incomplete_reason}",
-            "Keep at most 64 readable patches of kubeletconfiguration there; one that is not known could beat all.",
-            file=found.directory,
+            f"not all patches are known: {directory.incomplete_reason}",
+            "Keep at most 64 readable patches of kubeletconfiguration in it; an unknown one could override the others.",
+            file=directory.directory,
             variable="kubeadm_patches",
         )
     for patch in directory.patches:

@@ -73,7 +73,7 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "dropins-not-read",
             f"not all drop-ins are known: {start.incomplete_reason}",
-            "Keep at most 64 readable drop-ins in this folder; one that is not known could beat every setting.",
+            "Keep at most 64 readable drop-ins in this directory; an unknown drop-in could override any setting.",
             file=start.config_dir,
         )
 

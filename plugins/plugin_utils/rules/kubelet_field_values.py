@@ -49,8 +49,8 @@ class _Values:
         if key not in self._settings:
             kubelet = self.facts.kubelet
             dropins = kubelet.dropins if dropins_read(self.version, kubelet.start) else ()
-            found = effective_setting(unused_field(key), kubelet.config, dropins, kubelet.start.running, self.version)
-            self._settings[key] = found if key in self._kinds else None
+            setting = effective_setting(unused_field(key), kubelet.config, dropins, kubelet.start.running, self.version)
+            self._settings[key] = setting if key in self._kinds else None
         return self._settings[key]
 
     def of(self, path: str) -> Any:

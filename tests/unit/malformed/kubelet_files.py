@@ -196,9 +196,7 @@ CASES = {
         "systemReserved.cpu is not a text", "systemReserved: {cpu: -1}"
     ),
     "amount is a word": _kubelet_would_not_start("'lots' is not a Kubernetes quantity", "systemReserved: {cpu: lots}"),
-    "amount is beyond 64 bits": _kubelet_would_not_start(
-        "does not fit in 64 bits", "systemReserved: {cpu: 1e400}"
-    ),
+    "amount is beyond 64 bits": _kubelet_would_not_start("does not fit in 64 bits", "systemReserved: {cpu: 1e400}"),
     "amount has a wrong unit": _kubelet_would_not_start(
         "'1GB' is not a Kubernetes quantity", "systemReserved: {memory: 1GB}"
     ),

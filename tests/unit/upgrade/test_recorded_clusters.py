@@ -90,7 +90,7 @@ def test_the_agent_is_as_that_state_left_it_and_goes_again(state: str) -> None:
     before, after = cluster(found["before"]), cluster(found["after"])
     assert plans.plan(after).steps == ()
     assert plans.label(after).steps == ()
-    assert plans.carried_out(after, plan_uninstall(after, plans.SPACE, plans.GIVEN).steps) == before
+    assert plans.apply_steps(after, plan_uninstall(after, plans.SPACE, plans.GRANTED).steps) == before
 
 
 def test_the_agent_is_changed_and_goes_again(state: str) -> None:
@@ -98,17 +98,17 @@ def test_the_agent_is_changed_and_goes_again(state: str) -> None:
     before, after = cluster(found["before"]), cluster(found["after"])
     steps = plans.plan(after, agent_clusters.options(watermarks={"cpu_high": 70})).steps
     assert steps
-    changed = plans.carried_out(after, steps)
+    changed = plans.apply_steps(after, steps)
     assert json.loads(changed.text or "") != json.loads(after.text or "")
-    assert plans.carried_out(changed, plan_uninstall(changed, plans.SPACE, plans.GIVEN).steps) == before
+    assert plans.apply_steps(changed, plan_uninstall(changed, plans.SPACE, plans.GRANTED).steps) == before
 
 
 def test_an_installation_that_was_cut_off_is_finished_and_goes_again(state: str) -> None:
     found = recording(state, "agent")
     cut = cluster(found["interrupted"])
-    done = plans.carried_out(cut, plans.plan(cut).steps)
+    done = plans.apply_steps(cut, plans.plan(cut).steps)
     assert plans.plan(done).steps == ()
-    assert plans.carried_out(done, plan_uninstall(done, plans.SPACE, plans.GIVEN).steps) == cluster(found["before"])
+    assert plans.apply_steps(done, plan_uninstall(done, plans.SPACE, plans.GRANTED).steps) == cluster(found["before"])
 
 
 # The scheduler's objects

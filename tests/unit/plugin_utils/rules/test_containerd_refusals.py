@@ -280,8 +280,8 @@ def test_nothing_is_refused_if_the_profile_has_nothing_for_containerd(name: str)
 
 def test_a_linked_drop_in_is_not_followed() -> None:
     node = put(containerd("2.1.9", {MAIN: "version = 3\n" + ALL}), {"kind": "symlink"}, "runtime", "files", OWN_DROP_IN)
-    found = {each.code: each.file for each in plan_of(node, DRIVER).refusals}
-    assert found == {"config-is-symlink": OWN_DROP_IN}
+    files = {refusal.code: refusal.file for refusal in plan_of(node, DRIVER).refusals}
+    assert files == {"config-is-symlink": OWN_DROP_IN}
 
 
 WEIRD = {

@@ -196,8 +196,8 @@ def test_durations_of_go(text: str, amount: float) -> None:
 
 def test_a_gate_without_one_that_it_needs() -> None:
     text = "featureGates: {GracefulNodeShutdown: false}\n"
-    found = {each.code: each for each in findings(facts_of(node(text)))}
-    assert found["feature-gates-refused"].evidence[0] == (
+    results = {finding.code: finding for finding in findings(facts_of(node(text)))}
+    assert results["feature-gates-refused"].evidence[0] == (
         "GracefulNodeShutdownBasedOnPodPriority is on but needs GracefulNodeShutdown"
     )
     assert "feature-gates-refused" not in {finding.code for finding in findings(facts_of(node(text, "1.34.0")))}
