@@ -133,7 +133,7 @@ def desired_image(name: str, holds: Sequence[dict[str, str]], architecture: str)
         has = ", ".join(sorted({each["architecture"] for each in holds})) or "none"
         raise ColocationError(
             f"this node is {architecture}, and the archive holds {name} for {has}",
-            "Nothing was changed. Save an image for it too (skopeo copy --all), or leave this node out",
+            "Nothing was changed. Save an image for it too (skopeo copy --all), or exclude this node",
         )
     return DesiredImage(name, ids)
 

@@ -119,7 +119,7 @@ def _content(host: Host, path: str, shown: str) -> bytes:
         raise UnsupportedSyntax(getattr(error, "strerror", None) or "it cannot be read", file=shown) from None
 
 
-def _access(host: Host, folder: str, document: Any) -> Access:
+def _access(host: Host, directory: str, document: Any) -> Access:
     whole = _mapping(document, "the document")
     context = _named_entry(whole, "contexts", "context", _text(whole, "current-context"))
     cluster = _named_entry(whole, "clusters", "cluster", _text(context, "cluster"))
@@ -128,7 +128,7 @@ def _access(host: Host, folder: str, document: Any) -> Access:
         for name, value in entry.items():
             if name not in known and value not in (None, "", [], {}):
                 raise _UnknownKey(name)
-    files = _Files(host, folder)
+    files = _Files(host, directory)
     address, port, prefix = _server(_text(cluster, "server"))
     key, certificate = files.pem(user, "client-key"), files.pem(user, "client-certificate")
     if (key is None) is not (certificate is None):
@@ -149,9 +149,9 @@ def _access(host: Host, folder: str, document: Any) -> Access:
 class _Files:
     """Files that a kubeconfig names; the place in which it lies is where their paths begin."""
 
-    def __init__(self, host: Host, folder: str) -> None:
+    def __init__(self, host: Host, directory: str) -> None:
         self._host = host
-        self._folder = folder
+        self._directory = directory
 
     def pem(self, entry: Mapping[str, Any], name: str) -> bytes | None:
         """The certificates or the key of a field; what is embedded goes before a file."""
@@ -167,7 +167,7 @@ class _Files:
         """The content of a file that the field ``name`` leads to."""
         if not path:
             return None
-        return _content(self._host, os.path.join(self._folder, path), f"the {name} of kubelet's kubeconfig")
+        return _content(self._host, os.path.join(self._directory, path), f"the {name} of kubelet's kubeconfig")
 
 
 def _token(files: _Files, user: Mapping[str, Any]) -> str | None:

@@ -20,7 +20,7 @@ DISCARDED = "discarded"
 """A transaction on its way out: half of one would be taken for one that is about to begin."""
 TRANSACTIONS = "transactions"
 FILES = (ledger.NAME, *map(os.path.basename, (record.FILE, record.LOCK)), "lock")
-"""In the order in which they go: who waits for the lock begins with an empty folder."""
+"""In the order in which they go: who waits for the lock begins with an empty directory."""
 
 
 def _temporary(name: str) -> str:
@@ -29,7 +29,7 @@ def _temporary(name: str) -> str:
 
 
 OWN_NAMES = frozenset((*FILES, *map(_temporary, FILES), ledger.ORIGINALS, DISCARDED))
-"""Beside the transactions, what is in the state folder."""
+"""Beside the transactions, what is in the state directory."""
 FOREIGN = "foreign-"
 """Beginning of the names of texts of somebody else that a roll-back kept: steps.py, _restore_file."""
 LOCK_TIMEOUT = 5.0
@@ -48,7 +48,7 @@ def preserved_transactions(host: Host) -> dict[str, str]:
 
 
 def removable_directories(host: Host) -> list[str]:
-    """Folders of ours that hold anything which nobody needs once all is put back; none while a transaction is open."""
+    """Directories of ours that hold anything which nobody needs once all is put back; none while a transaction is open."""
     store = Store(host)
     if _open_transactions(store):
         return []
@@ -61,7 +61,7 @@ def removable_directories(host: Host) -> list[str]:
 
 
 def _has_empty_directories(host: Host) -> bool:
-    """Whether folders are left that a removal which was cut off has emptied."""
+    """Whether directories are left that a removal which was cut off has emptied."""
     names = host.list(STATE_DIRECTORY)
     if not names:
         return host.is_directory(STATE_DIRECTORY)
@@ -79,12 +79,12 @@ def is_all_restored(host: Host) -> bool:
 
 
 def clean_up(host: Host) -> list[str]:
-    """Remove all of it that nobody needs; the folders that were removed from. Nothing while something is left."""
+    """Remove all of it that nobody needs; the directories that were removed from. Nothing while something is left."""
     wanted = removable_directories(host)
     if not wanted or not is_all_restored(host):
         return []
     store, clock = Store(host), Clock()
-    if not os.path.isdir(store.folder):
+    if not os.path.isdir(store.directory):
         shutil.rmtree(host.path(installed_engine.ENGINE_DIRECTORY))
         return wanted
     # qos.lock as well: the unit that applies settings again takes that one alone.
@@ -98,7 +98,7 @@ def clean_up(host: Host) -> list[str]:
 
 def _remove_state(host: Host, store: Store) -> None:
     spared = {os.path.basename(path) for path in preserved_transactions(host)}
-    discarded = os.path.join(store.folder, DISCARDED)
+    discarded = os.path.join(store.directory, DISCARDED)
     shutil.rmtree(discarded, ignore_errors=True)
     for transaction in set(store.transactions()) - spared:
         os.rename(store.path(transaction), discarded)
@@ -106,18 +106,18 @@ def _remove_state(host: Host, store: Store) -> None:
     shutil.rmtree(ledger.originals(store), ignore_errors=True)
     shutil.rmtree(host.path(installed_engine.ENGINE_DIRECTORY), ignore_errors=True)
     for name in (*map(_temporary, FILES), *FILES):
-        atomic_file.remove_if_present(os.path.join(store.folder, name))
-    for folder in (os.path.join(store.folder, TRANSACTIONS), store.folder):
-        _remove_empty(folder)
+        atomic_file.remove_if_present(os.path.join(store.directory, name))
+    for directory in (os.path.join(store.directory, TRANSACTIONS), store.directory):
+        _remove_empty(directory)
 
 
-def _remove_empty(folder: str) -> None:
+def _remove_empty(directory: str) -> None:
     try:
-        os.rmdir(folder)
+        os.rmdir(directory)
     except OSError:
         # What is kept is in it, or somebody else's.
         return
-    atomic_file.sync_directory(os.path.dirname(folder))
+    atomic_file.sync_directory(os.path.dirname(directory))
 
 
 def _open_transactions(store: Store) -> list[str]:

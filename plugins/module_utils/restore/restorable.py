@@ -53,8 +53,8 @@ def _target_document(host: Host, store: Store, target: Target) -> dict[str, Any]
 
 
 def store_path(store: Store, transaction: str) -> str:
-    """The folder of a transaction's backups, as a path of the node."""
-    return os.path.join(STATE_DIRECTORY, os.path.relpath(store.path(transaction, "backups"), store.folder))
+    """The directory of a transaction's backups, as a path of the node."""
+    return os.path.join(STATE_DIRECTORY, os.path.relpath(store.path(transaction, "backups"), store.directory))
 
 
 def _value(store: Store, saved: Saved | None) -> dict[str, Any] | None:

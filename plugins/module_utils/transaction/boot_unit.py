@@ -103,8 +103,8 @@ def disable(host: Host) -> None:
             atomic_file.sync_directory(host.real_path(WANTS))
             _remove_if_empty(host)
     with suppress(OSError):
-        for folder in (os.path.dirname(UNIT_DIRECTORY), UNIT_DIRECTORY):
-            atomic_file.remove_if_present(atomic_file.temporary_path(host.real_path(folder), UNIT_FILE))
+        for directory in (os.path.dirname(UNIT_DIRECTORY), UNIT_DIRECTORY):
+            atomic_file.remove_if_present(atomic_file.temporary_path(host.real_path(directory), UNIT_FILE))
         if atomic_file.remove_if_present(host.path(UNIT_FILE)):
             atomic_file.sync_directory(host.real_path(UNIT_DIRECTORY))
 
@@ -148,10 +148,10 @@ def _make_link(host: Host) -> None:
 
 
 def _make_directories(host: Host, path: str) -> None:
-    for folder in missing_directories(host, path):
-        os.mkdir(host.path(folder), 0o755)
-        os.chmod(host.path(folder), 0o755)  # noqa: S103 - systemd's, readable as its others
-        atomic_file.sync_directory(host.real_path(os.path.dirname(folder)))
+    for directory in missing_directories(host, path):
+        os.mkdir(host.path(directory), 0o755)
+        os.chmod(host.path(directory), 0o755)  # noqa: S103 - systemd's, readable as its others
+        atomic_file.sync_directory(host.real_path(os.path.dirname(directory)))
 
 
 def _remove_if_empty(host: Host) -> None:

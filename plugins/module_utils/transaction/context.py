@@ -42,7 +42,7 @@ class TransactionContext:
 
     @property
     def backups(self) -> str:
-        """Path on this machine of the folder of backups."""
+        """Path on this machine of the directory of backups."""
         return self.store.path(self.journal.id, "backups")
 
 

@@ -76,7 +76,7 @@ def _after(index: int) -> str:
 def _written(work: TransactionContext, index: int, edit: FileEdit, saved: Saved) -> dict[str, Any]:
     """What lies there now, if it is what we wrote: only now a new file shows which SELinux context it was born with."""
     if edit.after_sha256 is None:
-        now = replace(saved, backup=None, sha256=None, folders=[])
+        now = replace(saved, backup=None, sha256=None, directories=[])
     else:
         nature = edit.attributes or saved.attributes
         found = files.read_file(work.node.host, edit.path)
@@ -131,14 +131,14 @@ def _target(store: Store, journal: Journal, entry: dict[str, Any], known: Target
 
 
 def _store_original(store: Store, journal: Journal, saved: Saved) -> Saved:
-    """The value with its text in originals. A link takes no room, and the folders are on one file system."""
+    """The value with its text in originals. A link takes no room, and the directories are on one file system."""
     if saved.backup is None or saved.sha256 is None:
         return saved
-    folder = ledger.originals(store)
-    files.make_private_directory(folder)
+    directory = ledger.originals(store)
+    files.make_private_directory(directory)
     try:
-        os.link(store.path(journal.id, os.path.join("backups", saved.backup)), os.path.join(folder, saved.sha256))
-        atomic_file.sync_directory(folder)
+        os.link(store.path(journal.id, os.path.join("backups", saved.backup)), os.path.join(directory, saved.sha256))
+        atomic_file.sync_directory(directory)
     except FileExistsError:
         pass
     return replace(saved, backup=saved.sha256)
@@ -153,14 +153,14 @@ def _is_original(target: Target) -> bool:
 
 
 def _made_directories(before: Ledger, journal: Journal) -> tuple[str, ...]:
-    """Folders that this transaction and those before it made."""
+    """Directories that this transaction and those before it made."""
     saved = [Saved.of(entry["original"]) for entry in journal.ledger or [] if "kind" in entry]
-    return tuple(sorted({*before.folders, *(folder for each in saved for folder in each.folders)}))
+    return tuple(sorted({*before.directories, *(directory for each in saved for directory in each.folders)}))
 
 
 def _remove_directories(host: Host, entered: Ledger) -> Ledger:
-    """The ledger without the folders that hold no target any more, the innermost first; they go if they are empty."""
-    held = [folder for folder in entered.folders if any(path.startswith(folder + "/") for path in entered.targets)]
-    for folder in sorted(set(entered.folders) - set(held), key=len, reverse=True):
-        files.remove_empty_directory(host.path(folder))
-    return replace(entered, folders=tuple(held))
+    """The ledger without the directories that hold no target any more, the innermost first; they go if they are empty."""
+    held = [directory for directory in entered.directories if any(path.startswith(directory + "/") for path in entered.targets)]
+    for directory in sorted(set(entered.directories) - set(held), key=len, reverse=True):
+        files.remove_empty_directory(host.path(directory))
+    return replace(entered, directories=tuple(held))

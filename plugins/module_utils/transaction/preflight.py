@@ -36,41 +36,41 @@ def require_disk_space(host: Host, plan: Plan) -> None:
     originals = [*(edit.path for edit in plan.files), *plan.checkpoints]
     _add_need(needed, f"{STATE_DIRECTORY}/any", sum(_file_size(host, path) + PER_FILE for path in originals))
     disks: dict[int, int] = {}
-    for folder, size in needed.items():
-        there = host.real_path(_existing_directory(host, folder))
+    for directory, size in needed.items():
+        there = host.real_path(_existing_directory(host, directory))
         disk = os.stat(there).st_dev
         disks[disk] = disks.get(disk, 0) + size
-        require_free_space(there, folder, disks[disk])
+        require_free_space(there, directory, disks[disk])
 
 
-def require_free_space(there: str, folder: str, size: int) -> None:
-    """NoRoom unless the file system at ``there``, the node's ``folder``, takes that many bytes more from root."""
+def require_free_space(there: str, directory: str, size: int) -> None:
+    """NoRoom unless the file system at ``there``, the node's ``directory``, takes that many bytes more from root."""
     found = os.statvfs(there)
     if found.f_flag & os.ST_RDONLY:
         raise NoDiskSpace(
-            "its file system is mounted read-only", "Remount it read-write, or leave this node out", folder
+            "its file system is mounted read-only", "Remount it read-write, or exclude this node", directory
         )
     free = found.f_bfree * found.f_frsize
     if found.f_blocks and free < size:
         raise NoDiskSpace(
             f"its file system is full: {size} bytes are needed and {free} are free, {size - free} too few",
             "Free some space there",
-            folder,
+            directory,
         )
     # 0 of 0: a file system without a table of them, such as btrfs.
     if found.f_files and not found.f_ffree:
-        raise NoDiskSpace("its file system has no inode left for another file", "Remove some files there", folder)
+        raise NoDiskSpace("its file system has no inode left for another file", "Remove some files there", directory)
 
 
 def _add_need(needed: dict[str, int], path: str, size: int) -> None:
-    folder = os.path.dirname(path)
-    needed[folder] = needed.get(folder, 0) + size
+    directory = os.path.dirname(path)
+    needed[directory] = needed.get(directory, 0) + size
 
 
-def _existing_directory(host: Host, folder: str) -> str:
-    """The folder, or the lowest one above it that is there."""
-    missing = missing_directories(host, f"{folder}/any")
-    return os.path.dirname(missing[0]) if missing else folder
+def _existing_directory(host: Host, directory: str) -> str:
+    """The directory, or the lowest one above it that is there."""
+    missing = missing_directories(host, f"{directory}/any")
+    return os.path.dirname(missing[0]) if missing else directory
 
 
 def _file_size(host: Host, path: str) -> int:

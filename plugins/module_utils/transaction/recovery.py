@@ -41,7 +41,7 @@ class NotResumable(ColocationError):
 def recover(node: Node, store: Store, report: Report, way: RecoveryMode) -> dict[str, Any] | None:
     """Id and end state of the transaction that was cut off, None when there was none.
 
-    LockHeld when somebody is at work on this node, Unfinished for STOP, NotResumable when it cannot be finished;
+    LockHeld when somebody is running on this node, Unfinished for STOP, NotResumable when it cannot be finished;
     nothing was changed then.
     """
     with runner.hold_node(node, store, "recovery", report):

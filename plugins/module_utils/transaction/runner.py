@@ -81,7 +81,7 @@ def hold_node(node: Node, store: Store, holder: str, report: Report, own: str = 
 def recover(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
     """Undo every unfinished transaction; id and end state of the newest one, None when there was none.
 
-    LockHeld when somebody is at work on this node.
+    LockHeld when somebody is running on this node.
     """
     with hold_node(node, store, "recovery", report):
         return undo_all(node, store, report)

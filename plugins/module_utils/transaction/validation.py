@@ -72,7 +72,7 @@ def _unquote(value: str) -> str:
 
 TIMEOUT = 60.0
 DIRECTORY_MARK = b"@volcano-colocation-candidates@"
-"""Stands in a candidate's text for the folder it lies in."""
+"""Stands in a candidate's text for the directory it lies in."""
 UNSET = ('""', "''", "0", "false", "[]", "{}")
 """A setting that a dump no longer shows and that had such a value is no setting lost."""
 MAX_NAMES = 5
@@ -82,27 +82,27 @@ class ValidationFailed(ColocationError):
     """The program that will read the file does not take it, or reads something else in it."""
 
 
-def validate(node: Node, plan: Plan, folder: str) -> str:
-    """Run every validation on private copies in ``folder``; says what was asked."""
+def validate(node: Node, plan: Plan, directory: str) -> str:
+    """Run every validation on private copies in ``directory``; says what was asked."""
     if not node.host.live:
         return "not asked: the programs of an image are not run"
     if not plan.validate:
         return ""
-    make_private_directory(folder)
+    make_private_directory(directory)
     try:
         for validation in plan.validate:
-            _validate(node, plan, validation, folder)
+            _validate(node, plan, validation, directory)
     finally:
-        os.rmdir(folder)
+        os.rmdir(directory)
     return ", ".join(validation.name for validation in plan.validate)
 
 
-def _validate(node: Node, plan: Plan, validation: Validation, folder: str) -> None:
+def _validate(node: Node, plan: Plan, validation: Validation, directory: str) -> None:
     candidates = validation.candidates or (_single_candidate(validation),)
-    paths = [os.path.join(folder, candidate.name) for candidate in candidates]
+    paths = [os.path.join(directory, candidate.name) for candidate in candidates]
     try:
         for candidate, path in zip(candidates, paths):
-            write_private(path, _text(node, plan, candidate, folder))
+            write_private(path, _text(node, plan, candidate, directory))
         _run_validation(node, validation, paths[0])
     finally:
         for path in filter(os.path.exists, paths):
@@ -113,9 +113,9 @@ def _single_candidate(validation: Validation) -> Candidate:
     return Candidate(os.path.basename(validation.file), validation.file, None)
 
 
-def _text(node: Node, plan: Plan, candidate: Candidate, folder: str) -> bytes:
+def _text(node: Node, plan: Plan, candidate: Candidate, directory: str) -> bytes:
     if candidate.text is not None:
-        return candidate.text.replace(DIRECTORY_MARK, os.fsencode(folder))
+        return candidate.text.replace(DIRECTORY_MARK, os.fsencode(directory))
     planned = [edit.after for edit in plan.files if edit.path == candidate.path]
     return (planned[0] if planned else read_content(node.host, candidate.path)) or b""
 

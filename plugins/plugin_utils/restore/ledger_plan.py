@@ -292,8 +292,8 @@ def _changes(
             yield RestoreChange(SLICES, each["name"], "remove what is ours", "systemd_slice made or set it")
         for each in evidence.slices["strays"]:
             yield RestoreChange(SLICES, each["path"], "remove", "it is ours and belongs to no slice any more")
-    for folder in removable:
-        yield RestoreChange(COLLECTION_SECTION, folder, "remove", "nothing is left to be put back")
+    for directory in removable:
+        yield RestoreChange(COLLECTION_SECTION, directory, "remove", "nothing is left to be put back")
 
 
 def _changes_of_qos(evidence: Evidence) -> Iterator[RestoreChange]:

@@ -50,10 +50,10 @@ def _kubelet(evidence: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
     # Where its flags change, what it runs with says nothing of how it is started next.
     processes = [] if starts & set(texts) else evidence["processes"]
     found = {**evidence, "configz": None, "processes": processes, "files": _files(evidence["files"], texts)}
-    for folder in ("config_dir", "embedded_dir"):
-        if evidence.get(folder):
-            paths = [path for path in evidence[folder].get("paths", ()) if texts.get(path, "") is not None]
-            found[folder] = {**evidence[folder], "paths": paths}
+    for directory in ("config_dir", "embedded_dir"):
+        if evidence.get(directory):
+            paths = [path for path in evidence[directory].get("paths", ()) if texts.get(path, "") is not None]
+            found[directory] = {**evidence[directory], "paths": paths}
     return found
 
 

@@ -162,7 +162,7 @@ CASES = {
     "ledger is a link": Case(
         "node_restore",
         {},
-        (f"/{LEDGER}: cannot read it", "Put the file itself in the place of the link"),
+        (f"/{LEDGER}: cannot read it", "Replace the link with the file itself"),
         spoil=_behind(_ledger_linked),
     ),
     "ledger is a folder": Case(
@@ -210,7 +210,7 @@ CASES = {
     "original another": Case(
         "node_restore",
         {},
-        ("/originals/", "it is damaged, and it is what", "Restore it from elsewhere"),
+        ("/originals/", "it is damaged; it is the saved content of", "Restore that file from elsewhere"),
         spoil=_originals(lambda path: path.write_text("x")),
     ),
     "original a link": Case(
@@ -239,13 +239,13 @@ CASES = {
     "state folder leads out": Case(
         "kubelet_config",
         {"pod_pids_limit": 5},
-        (f"/{STATE}: it is a symbolic link", "Put a folder in the place of the link"),
+        (f"/{STATE}: it is a symbolic link", "Replace the link with a directory"),
         spoil=_state_linked,
     ),
     "state folder is a link": Case(
         "node_restore",
         {},
-        (f"/{STATE}: it is a symbolic link", "Put a folder in the place of the link"),
+        (f"/{STATE}: it is a symbolic link", "Replace the link with a directory"),
         spoil=_behind(_state_linked_within),
     ),
 }

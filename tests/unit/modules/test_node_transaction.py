@@ -48,7 +48,7 @@ def test_a_look_at_a_plan_changes_nothing(tmp_path: Path, check: bool) -> None:
     [
         ("var/lib", {"before_sha256": "0" * 64}, "check the node", "is not there any more"),
         ("var/lib", {"path": "/var/lib/x/app.conf"}, "check the node", "/var/lib/x is not a folder"),
-        ("var", {}, "begin", "cannot keep a transaction there: Not a directory"),
+        ("var", {}, "begin", "cannot store a transaction there: Not a directory"),
     ],
 )
 def test_a_look_refuses_what_the_transaction_would(

@@ -23,6 +23,6 @@ def _state(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(name="root")
 def _root() -> Iterator[Path]:
     """In memory where possible: the engine syncs a lot."""
-    folder = Path(tempfile.mkdtemp(prefix="upgrade-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield folder / "node"
-    shutil.rmtree(folder)
+    directory = Path(tempfile.mkdtemp(prefix="upgrade-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield directory / "node"
+    shutil.rmtree(directory)

@@ -159,11 +159,11 @@ def test_a_run_for_the_scheduler_that_was_cut_off_leads_back(
 # Volcano's manifest
 
 
-def volcano(state: str, folder: Path, name: str, cut: str = "") -> Task_:
+def volcano(state: str, directory: Path, name: str, cut: str = "") -> Task_:
     found = recording(state, "manifest")
     server = fill(Cluster(), found[name][cut] if cut else found[name])
     assert isinstance(server, Cluster)
-    return Task_(folder, server, found["text"])
+    return Task_(directory, server, found["text"])
 
 
 def test_the_manifest_is_as_that_state_left_it_and_goes_again(state: str, tmp_path: Path) -> None:

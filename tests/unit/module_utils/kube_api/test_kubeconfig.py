@@ -104,9 +104,9 @@ def test_what_kubeadm_writes(host: Host) -> None:
 
 
 def test_what_k3s_writes(host: Host) -> None:
-    folder = "/var/lib/rancher/k3s/agent"
+    directory = "/var/lib/rancher/k3s/agent"
     for name in ("server-ca.crt", "client-kubelet.crt", "client-kubelet.key"):
-        write(host, f"{folder}/{name}", name)
+        write(host, f"{directory}/{name}", name)
     found = access(host, K3S)
     assert (found.address, found.port) == ("127.0.0.1", 6444)
     assert (found.authority, found.certificate, found.key) == (

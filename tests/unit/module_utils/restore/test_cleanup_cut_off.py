@@ -96,9 +96,9 @@ class Images(Settling[Image]):
 @pytest.fixture
 def images(monkeypatch: pytest.MonkeyPatch) -> Iterator[Images]:
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="remains-", dir=memory))
-    yield Images(folder, monkeypatch)
-    shutil.rmtree(str(folder))
+    directory = Path(tempfile.mkdtemp(prefix="remains-", dir=memory))
+    yield Images(directory, monkeypatch)
+    shutil.rmtree(str(directory))
 
 
 def cleans(image: Image) -> None:
@@ -108,7 +108,7 @@ def cleans(image: Image) -> None:
 
 
 def theirs(tree: Tree) -> Tree:
-    """Without folders of systemd that hold nothing: nobody can tell any more whose they were."""
+    """Without directories of systemd that hold nothing: nobody can tell any more whose they were."""
     hollow = {
         path for path in tree if path.endswith((".d", ".wants")) and not any(p.startswith(path + "/") for p in tree)
     }

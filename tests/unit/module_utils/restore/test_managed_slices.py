@@ -28,7 +28,7 @@ def make(systemd: Systemd, name: str, **properties: Any) -> None:
 
 
 def tree(systemd: Systemd) -> list[str]:
-    """Everything that is there but the folder that systemd makes in /run, and the node's lock."""
+    """Everything that is there but the directory that systemd makes in /run, and the node's lock."""
     found = (str(each.relative_to(systemd.root)) for each in systemd.root.rglob("*"))
     return sorted(path for path in found if not path.startswith(("run/systemd/system.control", "var")))
 

@@ -26,9 +26,9 @@ CLASS = CGROUPS["systemd"]["besteffort"]
 
 @pytest.fixture(name="memory")
 def _memory() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="qos-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield folder
-    shutil.rmtree(str(folder))
+    directory = Path(tempfile.mkdtemp(prefix="qos-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield directory
+    shutil.rmtree(str(directory))
 
 
 @pytest.fixture(params=["v1-systemd", "v1-cgroupfs", "v2-systemd", "v2-cgroupfs"], name="tree")
@@ -45,7 +45,7 @@ def _node(memory: Path, monkeypatch: pytest.MonkeyPatch) -> SystemdTree:
     return node
 
 
-def test_a_node_without_a_record_has_nothing_and_gets_no_folder(tree: Tree) -> None:
+def test_a_node_without_a_record_has_nothing_and_gets_no_directory(tree: Tree) -> None:
     before = tree.snapshot()
     assert recorded_settings.plan_restores(tree.host) == ()
     assert recorded_settings.restore_settings(tree.host, Clock()) == ()
@@ -75,8 +75,8 @@ def test_every_setting_of_every_cgroup_is_as_it_was(tree: Tree) -> None:
 def test_a_cgroup_that_is_gone_is_forgotten(tree: Tree) -> None:
     pod = PODS[tree.driver]["burstable"]
     tree.run(pod={"uid": UIDS["burstable"]}, settings={"pids_max": 10})
-    for folder in [tree.top / pod, *tree.top.glob("*/" + pod)]:
-        shutil.rmtree(str(folder), ignore_errors=True)
+    for directory in [tree.top / pod, *tree.top.glob("*/" + pod)]:
+        shutil.rmtree(str(directory), ignore_errors=True)
     told = recorded_settings.restore_result(recorded_settings.plan_restores(tree.host))
     assert (told["changed"], told["settings"], told["gone"]) == (True, [], [pod])
     recorded_settings.restore_settings(tree.host, Clock())

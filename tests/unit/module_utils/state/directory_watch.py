@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What somebody who watches a folder gets to see: inotify(7), as kubelet's and NRI's watchers use it."""
+"""What somebody who watches a directory gets to see: inotify(7), as kubelet's and NRI's watchers use it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ EVENT = struct.Struct("iIII")
 
 
 @contextmanager
-def watched(folder: Path) -> Iterator[list[str]]:
-    """A list that at the end of the block holds everything that could be seen in the folder."""
+def watched(directory: Path) -> Iterator[list[str]]:
+    """A list that at the end of the block holds everything that could be seen in the directory."""
     libc = ctypes.CDLL(None, use_errno=True)
     handle = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     assert handle >= 0, os.strerror(ctypes.get_errno())
     try:
-        assert libc.inotify_add_watch(handle, os.fsencode(folder), sum(NAMES)) >= 0, os.strerror(ctypes.get_errno())
+        assert libc.inotify_add_watch(handle, os.fsencode(directory), sum(NAMES)) >= 0, os.strerror(ctypes.get_errno())
         seen: list[str] = []
         yield seen
         seen += _events(handle)

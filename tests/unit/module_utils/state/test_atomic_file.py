@@ -100,10 +100,10 @@ def with_acl(path: Path) -> None:
     os.setxattr(path, "system.posix_acl_access", READABLE_BY_1000)
 
 
-def in_a_folder_with_a_default_acl(path: Path) -> None:
+def in_a_directory_with_a_default_acl(path: Path) -> None:
     """What is born there gets the ACL; the old file, older than that, has none."""
-    for folder in (path.parent, path.parent.parent):
-        os.setxattr(folder, "system.posix_acl_default", READABLE_BY_1000)
+    for directory in (path.parent, path.parent.parent):
+        os.setxattr(directory, "system.posix_acl_default", READABLE_BY_1000)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def in_a_folder_with_a_default_acl(path: Path) -> None:
         plain,
         attributed,
         with_acl,
-        in_a_folder_with_a_default_acl,
+        in_a_directory_with_a_default_acl,
         pytest.param(given_away, marks=as_root),
         pytest.param(labelled, marks=as_root),
     ],
@@ -195,12 +195,12 @@ def test_text_owner_and_mode_are_on_disk_before_the_name(
     def noted(handle: int) -> None:
         sync(handle)
         mode = os.fstat(handle).st_mode
-        what = "folder" if stat.S_ISDIR(mode) else f"file {stat.S_IMODE(mode):o}"
+        what = "directory" if stat.S_ISDIR(mode) else f"file {stat.S_IMODE(mode):o}"
         synced.append((what, target.read_text()))
 
     monkeypatch.setattr(os, "fsync", noted)
     files.write(host, saved, b"new\n")
-    assert synced == [("file 640", "old\n"), ("folder", "new\n"), ("folder", "new\n")]
+    assert synced == [("file 640", "old\n"), ("directory", "new\n"), ("directory", "new\n")]
 
 
 def edited(path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_file_that_somebody_changed_is_left_alone(
 ) -> None:
     change(target)
     theirs = {path: os.lstat(path).st_ino for path in target.parent.iterdir()}
-    with pytest.raises(FileRefused, match=r"changed by someone else just now|symbolic link"):
+    with pytest.raises(FileRefused, match=r"changed by someone else during this run|symbolic link"):
         files.write(host, saved, b"new\n")
     assert {path: os.lstat(path).st_ino for path in target.parent.iterdir()} == theirs
     assert listing(host) == sorted(str(path.relative_to(host.root)) for path in theirs)
@@ -241,7 +241,7 @@ def test_a_file_that_somebody_made_is_left_alone(host: Host, backups: str) -> No
     path = "/etc/app/conf.d/new.conf"
     saved = files.save(host, path, 0o644, backups, "file-0")
     Path(host.path(path)).write_text("theirs\n")
-    with pytest.raises(ChangedConcurrently, match=r"new.conf: it was changed by someone else just now. Run this again"):
+    with pytest.raises(ChangedConcurrently, match=r"new.conf: it was changed by someone else during this run. Run this again"):
         files.write(host, saved, b"new\n")
     assert Path(host.path(path)).read_text() == "theirs\n"
 
@@ -267,8 +267,8 @@ def test_a_change_in_the_last_moment_is_noticed(target: Path, tmp_path: Path) ->
 
 
 def test_a_left_over_of_a_power_cut_goes(target: Path, host: Host, saved: Saved) -> None:
-    for folder in (target.parent.parent, target.parent):
-        Path(atomic_file.temporary_path(str(folder), str(target))).write_text("whole, but never renamed")
+    for directory in (target.parent.parent, target.parent):
+        Path(atomic_file.temporary_path(str(directory), str(target))).write_text("whole, but never renamed")
     files.write(host, saved, b"new\n")
     assert listing(host) == ["etc/app/conf.d/app.conf"]
 
@@ -284,7 +284,7 @@ def test_a_file_is_replaced_on_a_file_system_without_nameless_files(
     target: Path, host: Host, backups: str, saved: Saved, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such as NFS; none of them can be mounted here."""
-    monkeypatch.setattr(atomic_file, "_open_unnamed", lambda folder: None)
+    monkeypatch.setattr(atomic_file, "_open_unnamed", lambda directory: None)
     before = nature(target)
     fresh = files.save(host, "/etc/app/conf.d/new.conf", 0o604, backups, "file-1")
     with watched(target.parent) as seen:
@@ -302,7 +302,7 @@ def test_a_file_is_replaced_on_a_file_system_without_nameless_files(
 
 @pytest.fixture
 def live(target: Path) -> Iterator[Path]:
-    """A link to the folder of the file, as the running node sees it."""
+    """A link to the directory of the file, as the running node sees it."""
     link = target.parent.parent / "link"
     link.symlink_to("conf.d")
     yield link
@@ -310,7 +310,7 @@ def live(target: Path) -> Iterator[Path]:
 
 
 @as_root
-def test_a_folder_of_roots_own_link_is_followed(live: Path, target: Path, backups: str) -> None:
+def test_a_directory_of_roots_own_link_is_followed(live: Path, target: Path, backups: str) -> None:
     """/var/lib/kubelet on a data disk."""
     saved = files.save(Host("/"), str(live / "app.conf"), 0o644, backups, "file-0")
     files.write(Host("/"), saved, b"new\n")
@@ -319,29 +319,29 @@ def test_a_folder_of_roots_own_link_is_followed(live: Path, target: Path, backup
 
 
 @as_root
-@pytest.mark.parametrize("whose", ["link", "folder"])
+@pytest.mark.parametrize("whose", ["link", "directory"])
 def test_a_link_that_others_can_turn_away_is_not_followed(whose: str, live: Path, target: Path, backups: str) -> None:
     if whose == "link":
         os.lchown(live, 1000, 1000)
     else:
         live.parent.chmod(0o777)
-    with pytest.raises(FileRefused, match=r"link is a symbolic link that not only root can change"):
+    with pytest.raises(FileRefused, match=r"link is a symbolic link that users other than root can change"):
         files.save(Host("/"), str(live / "app.conf"), 0o644, backups, "file-0")
     assert files.read_content(Host("/"), str(target)) == b"old\n"
 
 
 @pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "node" / "etc" / "small"
-    folder.mkdir(parents=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)], check=True)
-    (folder / "app.conf").write_text("old\n")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    directory = tmp_path / "node" / "etc" / "small"
+    directory.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(directory)], check=True)
+    (directory / "app.conf").write_text("old\n")
+    yield directory
+    subprocess.run(["umount", str(directory)], check=True)
 
 
 @as_root
-def test_a_folder_that_is_a_file_system_of_its_own(mounted: Path, host: Host, backups: str) -> None:
+def test_a_directory_that_is_a_file_system_of_its_own(mounted: Path, host: Host, backups: str) -> None:
     saved = files.save(host, "/etc/small/app.conf", 0o644, backups, "file-0")
     files.write(host, saved, b"new\n")
     assert (mounted / "app.conf").read_text() == "new\n"

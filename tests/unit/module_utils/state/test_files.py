@@ -50,7 +50,7 @@ def test_a_replaced_file_keeps_its_mode_and_is_restored(host: Host, backups: str
     assert stat.S_IMODE(os.stat(backups + "/file-0").st_mode) == 0o600
 
 
-def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
+def test_a_new_file_and_its_directories_go_again(host: Host, backups: str) -> None:
     path = "/etc/other/conf.d/zz.conf"
     saved = files.save(host, path, 0o600, backups, "file-0")
     assert saved.folders == ["/etc/other", "/etc/other/conf.d"]
@@ -62,7 +62,7 @@ def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
 
 
-def test_a_folder_that_others_use_by_now_stays(host: Host, backups: str) -> None:
+def test_a_directory_that_others_use_by_now_stays(host: Host, backups: str) -> None:
     saved = files.save(host, "/etc/other/zz.conf", 0o600, backups, "file-0")
     files.write(host, saved, b"new\n")
     Path(host.path("/etc/other/theirs")).touch()
@@ -92,21 +92,21 @@ def test_what_is_no_file_is_refused(host: Host) -> None:
     assert files.regular_file_status(host, "/etc/app/app.conf/below") is None
 
 
-def test_a_linked_folder_does_not_lead_out_of_an_image(host: Host, tmp_path: Path, backups: str) -> None:
+def test_a_linked_directory_does_not_lead_out_of_an_image(host: Host, tmp_path: Path, backups: str) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "x.conf").write_text("theirs")
     Path(host.path("/etc/linked")).symlink_to(tmp_path / "outside")
     Path(host.path("/etc/inside")).symlink_to("app")
     Path(host.path("/etc/absolute")).symlink_to("/etc/app")
     assert files.save(host, "/etc/linked/x.conf", 0o644, backups, "file-0").backup is None
-    with pytest.raises(FileRefused, match=r"^/etc/linked/x.conf: its folder /etc/linked is a symbolic link to .* lead"):
+    with pytest.raises(FileRefused, match=r"^/etc/linked/x.conf: its directory /etc/linked is a symbolic link to .* lead"):
         files.probe_write(host, "/etc/linked/x.conf", b"x")
     for place in ("inside", "absolute"):
         assert files.read_content(host, f"/etc/{place}/app.conf") == b"old\n"
 
 
-def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, tmp_path: Path, backups: str) -> None:
-    """The folder of the link's text is on this machine as well."""
+def test_a_new_file_in_a_linked_directory_of_an_image_is_in_the_image(host: Host, tmp_path: Path, backups: str) -> None:
+    """The directory of the link's text is on this machine as well."""
     (tmp_path / "real").mkdir()
     inside = Path(host.root + str(tmp_path / "real"))
     inside.mkdir(parents=True)
@@ -121,8 +121,8 @@ def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, t
     assert [*inside.iterdir(), *(tmp_path / "real").iterdir()] == []
 
 
-def test_what_stands_in_the_place_of_a_folder_is_noticed_before_anything_is_changed(host: Host) -> None:
-    with pytest.raises(FileRefused, match=r"^/etc/app/app.conf/d/x.conf: /etc/app/app.conf is not a folder. Move away"):
+def test_what_stands_in_the_place_of_a_directory_is_noticed_before_anything_is_changed(host: Host) -> None:
+    with pytest.raises(FileRefused, match=r"^/etc/app/app.conf/d/x.conf: /etc/app/app.conf is not a directory. Move away"):
         files.probe_write(host, "/etc/app/app.conf/d/x.conf", b"x")
 
 
@@ -147,20 +147,20 @@ def test_a_damaged_backup_is_not_put_back(host: Host, backups: str) -> None:
         files.restore(host, saved, backups)
 
 
-# The file systems nodes really have trouble with. Mounting needs root; without it a folder without rights stands in.
+# The file systems nodes really have trouble with. Mounting needs root; without it a directory without rights stands in.
 
 
 @pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "node" / "etc" / "small"
-    folder.mkdir(parents=True)
+    directory = tmp_path / "node" / "etc" / "small"
+    directory.mkdir(parents=True)
     if os.geteuid() == 0:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)], check=True)
-    (folder / "app.conf").write_text("old\n")
-    yield folder
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(directory)], check=True)
+    (directory / "app.conf").write_text("old\n")
+    yield directory
     if os.geteuid() == 0:
-        subprocess.run(["umount", str(folder)], check=True)
-    folder.chmod(0o700)
+        subprocess.run(["umount", str(directory)], check=True)
+    directory.chmod(0o700)
 
 
 def test_a_full_file_system_is_noticed_before_anything_is_changed(host: Host, mounted: Path) -> None:
@@ -185,6 +185,6 @@ def test_a_read_only_file_system_is_noticed_before_anything_is_changed(host: Hos
         mounted.chmod(0o500)
     with pytest.raises(FileRefused, match=r"cannot write it \(3 bytes\)") as caught:
         files.probe_write(host, "/etc/small/app.conf", b"new")
-    expected = "Remount it read-write" if os.geteuid() == 0 else "Check the rights of the user"
+    expected = "Remount it read-write" if os.geteuid() == 0 else "Check the permissions of the become user"
     assert expected in str(caught.value)
     assert (mounted / "app.conf").read_text() == "old\n"

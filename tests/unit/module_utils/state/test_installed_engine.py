@@ -95,7 +95,7 @@ def pythons() -> list[str]:
 
 @pytest.mark.parametrize("python", pythons())
 def test_a_module_s_zip_installs_an_engine_that_starts(python: str, tmp_path: Path) -> None:
-    """Zip and folder give the same engine, and it needs nothing but its folder and the standard library."""
+    """Zip and directory give the same engine, and it needs nothing but its directory and the standard library."""
     packed = archive(tmp_path / "payload.zip")
     done = subprocess.run(
         [python, "-I", "-B", "-c", INSTALL, str(packed), str(tmp_path)], stdout=subprocess.PIPE, check=True

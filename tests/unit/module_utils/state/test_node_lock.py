@@ -59,13 +59,13 @@ def test_one_that_is_about_to_let_go_is_waited_for(tmp_path: Path) -> None:
                 first.__exit__(None, None, None)
 
     clock = Clock()
-    with hold(path, "second", clock, patience=5.0):
+    with hold(path, "second", clock, timeout=5.0):
         assert 1001 < clock.now < 1002
 
 
 def test_one_that_does_not_let_go_is_named_when_the_time_is_over(tmp_path: Path) -> None:
     path, clock = str(tmp_path / "lock"), FakeClock()
-    with hold(path, "first"), pytest.raises(LockHeld) as raised, hold(path, "second", clock, patience=5.0):
+    with hold(path, "first"), pytest.raises(LockHeld) as raised, hold(path, "second", clock, timeout=5.0):
         pass
     assert raised.value.holder.startswith(f"first, pid {os.getpid()}, since ")
     assert 1005 <= clock.now < 1006

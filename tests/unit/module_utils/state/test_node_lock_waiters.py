@@ -74,7 +74,7 @@ def test_one_that_is_as_it_is_to_be_does_not(systemd: Systemd) -> None:
         assert not unit_result.execute(systemd.host, SLICE)[0].plan.changed
 
 
-def test_nor_does_an_image_which_gets_no_folder_of_ours(tmp_path: Path) -> None:
+def test_nor_does_an_image_which_gets_no_directory_of_ours(tmp_path: Path) -> None:
     (tmp_path / "etc/systemd/system").mkdir(parents=True)
     host = Host(str(tmp_path))
     assert unit_result.execute(host, SLICE)[0].plan.changed

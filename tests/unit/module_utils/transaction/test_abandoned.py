@@ -109,8 +109,8 @@ def test_what_was_being_validated_goes_as_well(node: Simulation) -> None:
     lay_down(node, "t-0", LONG)
     candidates = node.store.path("t-0", "candidates")
     os.mkdir(candidates)
-    for folder, name in ((candidates, "config.toml"), (node.store.path("t-0"), ".plan.json.volcano-colocation")):
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
+    for directory, name in ((candidates, "config.toml"), (node.store.path("t-0"), ".plan.json.volcano-colocation")):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
             stream.write(SECRET)
     set_age(node, "t-0", LONG)
     runner.recover(node.node, node.store, silent)

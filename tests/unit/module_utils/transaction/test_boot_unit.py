@@ -87,7 +87,7 @@ def test_an_engine_that_was_replaced_is_the_one_that_is_started(booted: Simulati
     assert not os.path.exists(booted.host.path(boot_unit.UNIT_FILE))
 
 
-def test_a_folder_of_links_that_was_made_for_it_goes(simulation: Simulation) -> None:
+def test_a_directory_of_links_that_was_made_for_it_goes(simulation: Simulation) -> None:
     plan = parse_plan(json.dumps(document(simulation)))
     boot_unit.enable(replace(simulation.node, engine=ENGINE), plan)
     boot_unit.disable(simulation.host)

@@ -169,11 +169,11 @@ def test_waiting_for_an_unknown_transaction_is_refused(simulation: Simulation) -
         launcher.wait(simulation.host, "t-9", 1.0)
 
 
-def test_a_state_folder_that_cannot_be_made_is_a_refusal(simulation: Simulation) -> None:
+def test_a_state_directory_that_cannot_be_made_is_a_refusal(simulation: Simulation) -> None:
     simulation.write("/var/lib/volcano-colocation", "a file in its place")
     answer = start(simulation, document(simulation))
     assert answer["state"] == "refused"
-    assert answer["error"]["message"].startswith("/var/lib/volcano-colocation: cannot keep a transaction there")
+    assert answer["error"]["message"].startswith("/var/lib/volcano-colocation: cannot store a transaction there")
 
 
 def test_an_image_gets_its_files_and_nothing_else(tmp_path: Path) -> None:

@@ -88,10 +88,10 @@ def test_a_transaction_enters_every_file_and_checkpoint(simulation: Simulation) 
 
 def test_the_ledger_and_its_texts_are_roots_alone(simulation: Simulation) -> None:
     carry_out(simulation, document(simulation))
-    folder = Path(simulation.host.path(STATE_DIRECTORY))
-    found = [folder / "ledger.json", *(folder / "originals").iterdir()]
+    directory = Path(simulation.host.path(STATE_DIRECTORY))
+    found = [directory / "ledger.json", *(directory / "originals").iterdir()]
     assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
-    assert stat.S_IMODE((folder / "originals").stat().st_mode) == 0o700
+    assert stat.S_IMODE((directory / "originals").stat().st_mode) == 0o700
 
 
 def test_a_later_transaction_leaves_the_original_as_it_was(simulation: Simulation) -> None:
@@ -127,7 +127,7 @@ def test_the_same_text_in_another_mode_is_not_the_original(simulation: Simulatio
     assert simulation.tree()[KUBELET_CONFIG] == ("-rw-------", original)
 
 
-def test_a_file_that_was_not_there_goes_with_the_folders_that_were_made_for_it(simulation: Simulation) -> None:
+def test_a_file_that_was_not_there_goes_with_the_directories_that_were_made_for_it(simulation: Simulation) -> None:
     before = simulation.tree()
     carry_out(simulation, files_only(simulation, "t-1", edit("/etc/a/b/new.toml", "x\n"), edit("/etc/a/c.toml", "y\n")))
     gone = [{"path": "/etc/a/b/new.toml", "remove": True}, {"path": "/etc/a/c.toml", "remove": True}]
@@ -138,7 +138,7 @@ def test_a_file_that_was_not_there_goes_with_the_folders_that_were_made_for_it(s
     assert names(simulation) == []
 
 
-def test_a_folder_that_somebody_else_uses_by_now_stays(simulation: Simulation) -> None:
+def test_a_directory_that_somebody_else_uses_by_now_stays(simulation: Simulation) -> None:
     carry_out(simulation, files_only(simulation, "t-1", edit("/etc/a/new.toml", "x\n")))
     simulation.write("/etc/a/theirs.toml", "z\n")
     carry_out(simulation, files_only(simulation, "t-2", {"path": "/etc/a/new.toml", "remove": True}))
@@ -291,7 +291,7 @@ def test_a_text_that_is_not_what_it_was_is_not_put_back(simulation: Simulation) 
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"schema": 1}', '{"schema": 1, "last": "", "folders": [], "targets": {"/a": {}}}']
+    "text", ["{", "[]", '{"schema": 1}', '{"schema": 1, "last": "", "directories": [], "targets": {"/a": {}}}']
 )
 def test_a_damaged_ledger_is_named(simulation: Simulation, text: str) -> None:
     simulation.write(f"{STATE_DIRECTORY}/ledger.json", text)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File systems without nameless files (O_TMPFILE), and folders on another one than the folder above them.
+"""File systems without nameless files (O_TMPFILE), and directories on another one than the directory above them.
 
 Killed, and without power, at every call that changes something: a dot-name that stood in for a file is gone afterwards.
 """
@@ -33,8 +33,8 @@ def without_nameless_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "open", refusing)
 
 
-def with_a_mount_at_each_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file comes from the folder above."""
+def with_a_mount_at_each_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No file comes from the directory above."""
     known = os.replace
 
     def refusing(source: str, target: str, *given: Any, **named: Any) -> None:
@@ -49,11 +49,11 @@ def with_a_mount_at_each_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 def _file_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     without_nameless_files(monkeypatch)
     if request.param == "and mounts":
-        with_a_mount_at_each_folder(monkeypatch)
+        with_a_mount_at_each_directory(monkeypatch)
 
 
 def ends(bench: Bench) -> Ends:
-    """All that is written outside of our own folder; what services do makes no difference to it."""
+    """All that is written outside of our own directory; what services do makes no difference to it."""
     after = bench.misaligned()
     files_alone(after)
     return Ends(bench.misaligned(), after)

@@ -282,9 +282,9 @@ def test_nothing_of_the_plan_is_kept_or_printed(simulation: Simulation) -> None:
     answer = carry_out(simulation, document(simulation))
     assert SECRET not in json.dumps(answer)
     assert SECRET not in simulation.everything_kept()
-    folder = Path(simulation.host.path(STATE_DIRECTORY))
-    assert {path.stat().st_mode & 0o077 for path in folder.rglob("*")} == {0}
-    assert sorted(path.name for path in (folder / "transactions" / "t-1").iterdir()) == [
+    directory = Path(simulation.host.path(STATE_DIRECTORY))
+    assert {path.stat().st_mode & 0o077 for path in directory.rglob("*")} == {0}
+    assert sorted(path.name for path in (directory / "transactions" / "t-1").iterdir()) == [
         "backups",
         "journal.json",
         "result.json",
@@ -302,7 +302,7 @@ def test_files_alone_stop_nothing(simulation: Simulation) -> None:
 def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk of the state folder fills up in the middle: everything is put back all the same."""
+    """The disk of the state directory fills up in the middle: everything is put back all the same."""
 
     class Full(Store):
         full = False

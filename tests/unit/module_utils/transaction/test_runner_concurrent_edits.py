@@ -29,7 +29,7 @@ def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
     before = {each["path"]: os.stat(simulation.host.path(each["path"])).st_ino for each in plan["files"][:-1]}
     answer = carry_out(simulation, plan)
     assert answer["state"] == "rolled-back"
-    assert f"{path}: it was changed by someone else just now" in answer["error"]["message"]
+    assert f"{path}: it was changed by someone else during this run" in answer["error"]["message"]
     (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
     assert detail == "0 put back"
     assert simulation.read(path) == "someone: else\n"

@@ -59,7 +59,7 @@ def test_a_link_is_refused_with_its_destination(simulation: Simulation) -> None:
     path.rename(path.with_name("real.yaml"))
     path.symlink_to("real.yaml")
     message = refused(simulation, plan, tree=simulation.tree())
-    assert message.startswith(f"{KUBELET_CONFIG}: it is a symbolic link to real.yaml. Name the file itself")
+    assert message.startswith(f"{KUBELET_CONFIG}: it is a symbolic link to real.yaml. Use the path of the file itself")
 
 
 def test_a_mounted_file_is_refused(simulation: Simulation) -> None:
@@ -115,7 +115,7 @@ def test_only_processes_of_the_units_own_cgroup_end_with_it(
     assert ("KillMode=control-group" in message) is refuses
 
 
-def test_a_program_may_be_given_the_folder_of_the_new_text_in_which_nothing_else_lies(simulation: Simulation) -> None:
+def test_a_program_may_be_given_the_directory_of_the_new_text_in_which_nothing_else_lies(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["validate"][0].update(name="crio config", argv=["crio", "--config=", "--config-dir={folder}", "config"])
     plan["validate"][0]["expect"] = [{"table": ["crio", "runtime"], "key": "cgroup_manager", "value": "cgroupfs"}]
@@ -154,4 +154,4 @@ def test_a_runtime_that_is_up_and_does_not_answer_is_refused(simulation: Simulat
 def test_the_holder_of_the_lock_is_named(simulation: Simulation) -> None:
     with hold(simulation.store.lock_path, "20261121T000000-other"):
         message = refused(simulation, document(simulation), tree=simulation.tree())
-    assert "another transaction is at work on this node: 20261121T000000-other, pid" in message
+    assert "another transaction is running on this node: 20261121T000000-other, pid" in message

@@ -83,8 +83,8 @@ def test_a_candidate_without_a_text_is_what_is_planned(tmp_path: Path, main: Pat
 
 def test_candidates_are_private(tmp_path: Path, main: Path) -> None:
     main.chmod(0o644)
-    shown = 'stat -c "mode = %a" {file}; stat -c "folder = %a" {folder}'
-    found = [{"table": [], "key": key, "value": value} for key, value in (("mode", "600"), ("folder", "700"))]
+    shown = 'stat -c "mode = %a" {file}; stat -c "directory = %a" {folder}'
+    found = [{"table": [], "key": key, "value": value} for key, value in (("mode", "600"), ("directory", "700"))]
     assert run(tmp_path, main, MAIN_TEXT, argv=["sh", "-c", shown], expect=found) == "dump"
     assert stat.S_IMODE(os.stat(main).st_mode) == 0o644
 
