@@ -42,9 +42,9 @@ def healthz(node: Node, url: str) -> Finding:
     return Finding(name, Verdict.PASSED, f"{url} answers ok")
 
 
-def healthz_requirement(found: Finding, unit: UnitState, *, rest_worked: bool) -> dict[str, Any]:
+def healthz_requirement(found: Finding, unit: UnitState, *, node_worked: bool) -> dict[str, Any]:
     """``{demanded, reason}`` from what was found before anything is touched; one that did not run told nothing."""
-    if found.verdict is Verdict.PASSED or unit.active != "active" or not rest_worked:
+    if found.verdict is Verdict.PASSED or unit.active != "active" or not node_worked:
         return {"demanded": True, "reason": ""}
     return {"demanded": False, "reason": f"before the change, {found.detail}, although kubelet ran"}
 

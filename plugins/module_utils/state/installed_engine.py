@@ -52,7 +52,7 @@ def running_engine() -> str:
 
 
 def sources() -> dict[str, bytes]:
-    """{path in the engine's directory: content} of the running code, which was loaded from a zip (AnsiballZ) or a directory."""
+    """{path in the engine's directory: content} of the running code, loaded from a zip (AnsiballZ) or a directory."""
     package = sys.modules[__name__.rpartition(".")[0].rpartition(".")[0]]
     directory = os.path.dirname(str(package.__file__))
     archive = getattr(package.__loader__, "archive", None)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ledger: for each path, the original state before the first change by the collection, and the last committed state.
+"""The ledger: for each path, the state before the first change by the collection, and the last committed state.
 
 File: /var/lib/volcano-colocation/ledger.json. The contents are in originals/ beside it, named by their hash.
 """
@@ -35,7 +35,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Target:
-    """One path. The ``backup`` of both values is the name of a file in originals/; None: the path did or does not exist.
+    """One path. ``backup`` of both states is the name of a file in originals/; None: the path did not exist.
 
     ``committed`` is None for a checkpoint. ``earlier``: transactions that changed the path but are not in the ledger,
     because they are older than the ledger or their roll-back failed: ``original`` is not the state before the first

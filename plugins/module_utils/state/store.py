@@ -175,7 +175,7 @@ class Store:
         self.drop(transaction)
 
     def drop(self, transaction: str) -> None:
-        """Delete files that are needed only until the result exists: the plan and candidates, which hold file contents."""
+        """Delete files that are needed only until the result exists: the plan and candidates have file contents."""
         for name in (PLAN, RESERVE, LAUNCHES):
             self.remove(transaction, os.path.basename(atomic_file.temporary_path("", name)))
             self.remove(transaction, name)

@@ -72,7 +72,7 @@ def _in_journal(where: str, **changes: Any) -> Case:
             found.update(state="applying")
             found.update(changes)
 
-    says = (f"/journal.json: it is damaged ({where})", "Compare the files it names with its backups by hand")
+    says = (f"/journal.json: it is damaged ({where})", "Compare the files that it names with its backups by hand")
     return Case("kubelet_config", {"pod_pids_limit": 5}, says, spoil=_behind(spoil))
 
 
@@ -214,7 +214,7 @@ CASES = {
         spoil=_originals(lambda path: path.write_text("x")),
     ),
     "original a link": Case(
-        "node_restore", {}, ("/originals/", "cannot read it", "Put the file itself"), spoil=_originals(_original_linked)
+        "node_restore", {}, ("/originals/", "cannot read it", "Replace the link with the file itself"), spoil=_originals(_original_linked)
     ),
     "journal cut off": _whole_journal("kubelet_config", '{"schema": 1, "id"'),
     "journal empty": _whole_journal("node_restore", ""),

@@ -100,9 +100,9 @@ CASES = {
     "somebody else's file": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: "[Slice]\n"}),
     "bytes for a file": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: bytes(range(256))}),
     "folder for a file": _place(f"/{FILE}: it is not a regular file", "Use the path of the file", {f"{FILE}/x": "y"}),
-    "link for a file": _place(f"/{FILE}: it is a symbolic link", "put a regular file", spoil=_linked),
+    "link for a file": _place(f"/{FILE}: it is a symbolic link", "replace the link with a regular file", spoil=_linked),
     "pipe for a file": _place(f"/{FILE}: it is not a regular file", "Use the path of the file", spoil=_piped),
     "file for the link": _place(f"/{LINK}: something else than a link is there", "Remove it", {LINK: "x"}),
     "another link": _place(f"/{LINK}: it is a link to /x", "Remove it", spoil=_wanted_otherwise),
-    "folder that leads out": _place("does not lead to a folder", "put a folder in the place", spoil=_led_out),
+    "folder that leads out": _place("which is not a directory", "replace the link with a directory", spoil=_led_out),
 }

@@ -71,7 +71,7 @@ def test_what_answered_before_is_demanded(simulation: Simulation) -> None:
 
 
 @pytest.mark.parametrize(
-    ("verdict", "active", "rest_worked", "demanded"),
+    ("verdict", "active", "node_worked", "demanded"),
     [
         (Verdict.PASSED, "active", True, True),
         (Verdict.WAITING, "active", True, False),
@@ -81,10 +81,10 @@ def test_what_answered_before_is_demanded(simulation: Simulation) -> None:
     ],
 )
 def test_when_it_is_demanded(
-    simulation: Simulation, verdict: Verdict, active: str, rest_worked: bool, demanded: bool
+    simulation: Simulation, verdict: Verdict, active: str, node_worked: bool, demanded: bool
 ) -> None:
     unit = replace(service_units.show(simulation.node, KUBELET), active=active)
-    found = healthz_requirement(Finding(HEALTHZ, verdict, "it hangs"), unit, rest_worked=rest_worked)
+    found = healthz_requirement(Finding(HEALTHZ, verdict, "it hangs"), unit, node_worked=node_worked)
     assert found["demanded"] is demanded
     assert bool(found["reason"]) is not demanded
 

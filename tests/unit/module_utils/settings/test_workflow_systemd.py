@@ -165,9 +165,9 @@ def test_where_the_unit_has_no_place_nothing_is_set(node: SystemdTree, path: str
     shutil.rmtree(node.host.path(path), ignore_errors=True)
     node.write(path, "in the place of a directory")
     before = node.snapshot()
-    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a folder")):
+    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a directory")):
         node.plan(qos_class="besteffort", settings={"pids_max": 10})
-    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a folder")):
+    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a directory")):
         node.run(qos_class="besteffort", settings={"pids_max": 10})
     assert node.snapshot() == before
     assert node.run(qos_class="besteffort", settings={"pids_max": 10}, persistent=False)["changed"]

@@ -57,7 +57,7 @@ def test_a_plan_that_nobody_took_up_goes_with_the_next_transaction(node: Simulat
     assert SECRET in node.everything_kept()
     done = carry_out(node, document(node))
     assert done["state"] == "committed"
-    assert "t-0 was left behind: it was never begun" in done["printed"]
+    assert "t-0 was abandoned: it never began" in done["printed"]
     assert files_of(node, "t-0") == ["backups", "result.json"]
     answer = node.store.read("t-0", "result.json")
     assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
@@ -101,7 +101,7 @@ def test_whoever_comes_late_is_told_and_begins_nothing(node: Simulation) -> None
         launcher.wait(node.host, "t-0", 0.0),
     ):
         assert (answer["state"], answer["step"]) == ("refused", "begin")
-        assert "ended before it did. Run this again" in answer["error"]["message"]
+        assert "ended before the transaction began. Run this again" in answer["error"]["message"]
     assert node.tree() == tree
 
 

@@ -99,7 +99,7 @@ def test_a_node_on_which_it_cannot_be_made_is_refused(booted: Simulation) -> Non
     tree = booted.tree()
     answer = carry_out(booted, document(booted))
     assert (answer["state"], answer["step"]) == ("refused", "back up")
-    assert "cannot make the unit that undoes the transaction after a power cut" in answer["error"]["message"]
+    assert "cannot create the unit that rolls back the transaction after a power cut" in answer["error"]["message"]
     assert booted.tree() == tree
     assert not [argv for argv in booted.commands if argv[:2] in (("systemctl", "stop"), ("systemctl", "start"))]
 
@@ -115,9 +115,9 @@ def test_the_next_run_tells_what_was_undone_at_boot(booted: Simulation, monkeypa
     assert found == {"id": "t-1", "state": "rolled-back", "at_boot": True, "to_prove": to_prove}
     assert {argv[1] for argv in booted.commands} <= {"show"}
     error = booted.store.read("t-1", "result.json")["error"]
-    assert error["message"] == "the node went down in the middle of it"
+    assert error["message"] == "the node went down during the transaction"
     assert error["node"] == (
-        f"every file is as it was; {CONTAINERD} is left to the boot; {KUBELET} is left to the boot"
+        f"every file is as it was; {CONTAINERD} is started by the boot; {KUBELET} is started by the boot"
     )
     for unit in (CONTAINERD, KUBELET):
         booted._job("start", unit)

@@ -27,7 +27,7 @@ def disk(**values: int) -> os.statvfs_result:
 @pytest.mark.parametrize(
     ("values", "size", "words"),
     [
-        ({}, 50000, "50000 bytes are needed and 40960 are free, 9040 too few"),
+        ({}, 50000, "50000 bytes are needed and 40960 are free, so 9040 are missing"),
         ({"f_flag": os.ST_RDONLY}, 1, "its file system is mounted read-only"),
         ({"f_ffree": 0}, 1, "no inode left"),
         ({}, 40960, ""),

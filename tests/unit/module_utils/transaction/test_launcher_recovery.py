@@ -152,7 +152,7 @@ def test_who_is_at_work_is_told(
 
 
 def test_what_is_to_be_left_is_left(cut_off: Simulation) -> None:
-    with pytest.raises(Unfinished, match="transaction t-1 was cut off"):
+    with pytest.raises(Unfinished, match="transaction t-1 was interrupted"):
         launcher.recover(cut_off.host, RecoveryMode.STOP, 1.0)
     assert starts(cut_off) == []
 

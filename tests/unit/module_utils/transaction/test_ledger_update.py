@@ -286,7 +286,7 @@ def test_a_text_that_is_not_what_it_was_is_not_put_back(simulation: Simulation) 
     carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "ours\n")))
     original = ledger.load(simulation.store).targets[KUBELET_CONFIG].original
     Path(ledger.originals(simulation.store), str(original.backup)).write_text("something else")
-    with pytest.raises(ColocationError, match=r"damaged, and it is what /var/lib/kubelet/config\.yaml was"):
+    with pytest.raises(ColocationError, match=r"damaged; it is the saved content of /var/lib/kubelet/config\.yaml"):
         ledger.text_of(simulation.store, original)
 
 

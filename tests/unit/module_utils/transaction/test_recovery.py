@@ -42,7 +42,7 @@ def test_it_is_left_as_it_is(cut_off: Simulation) -> None:
     with pytest.raises(Unfinished) as raised:
         recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.STOP)
     told = str(raised.value)
-    assert "transaction t-1 was cut off 3 hours ago in step 'write files' (applying)" in told
+    assert "transaction t-1 was interrupted 3 hours ago in step 'write files' (applying)" in told
     assert "colocation_recover=undo" in told
     assert cut_off.tree() == tree
     assert recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.UNDO) == {
@@ -55,7 +55,7 @@ def test_it_is_left_as_it_is(cut_off: Simulation) -> None:
 def test_a_kubelet_that_somebody_else_started_is_not_worked_under(cut_off: Simulation) -> None:
     cut_off.units[KUBELET].active = "active"
     tree = cut_off.tree()
-    with pytest.raises(NotResumable, match=f"it had stopped {KUBELET}, which somebody else has started since"):
+    with pytest.raises(NotResumable, match=f"it stopped {KUBELET}, which someone else has started since"):
         recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
     assert cut_off.tree() == tree
 
@@ -93,7 +93,7 @@ def test_a_plan_that_is_gone_is_not_guessed(cut_off: Simulation, text: str | Non
     cut_off.store.remove("t-1", "plan.json")
     if text is not None:
         cut_off.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", text, 0o600)
-    with pytest.raises(NotResumable, match="its plan is not there any more"):
+    with pytest.raises(NotResumable, match="its plan no longer exists"):
         recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
 
 

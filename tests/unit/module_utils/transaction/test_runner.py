@@ -105,7 +105,7 @@ def test_a_crash_in_a_step_is_undone_by_the_next_start(
     answer = carry_out(simulation, plan)
 
     assert (answer["state"], answer["error"]["step"]) == ("rolled-back", name)
-    assert "ended in the middle" in answer["error"]["message"]
+    assert "ended before the transaction did" in answer["error"]["message"]
     assert simulation.tree() == tree
     assert simulation.state() == RUNNING
     assert simulation.pods() == ["etcd", "proxy"]

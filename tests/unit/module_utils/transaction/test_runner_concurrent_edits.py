@@ -31,7 +31,7 @@ def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
     assert answer["state"] == "rolled-back"
     assert f"{path}: it was changed by someone else during this run" in answer["error"]["message"]
     (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert detail == "0 put back"
+    assert detail == "0 restored"
     assert simulation.read(path) == "someone: else\n"
     assert f"NOT as before: {path}" in answer["error"]["node"]
     assert before == {name: os.stat(simulation.host.path(name)).st_ino for name in before}
@@ -57,7 +57,7 @@ def test_an_edit_of_a_file_just_before_its_rename_stays(
     break_step(monkeypatch, "write files", edit)
     answer = carry_out(simulation, plan)
     (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert detail == f"{len(plan['files']) - 1} put back"
+    assert detail == f"{len(plan['files']) - 1} restored"
     assert simulation.read(path) == "someone: else\n"
     assert simulation.read(plan["files"][0]["path"]) == first
 
@@ -73,6 +73,6 @@ def test_an_edit_after_the_write_is_kept_aside(simulation: Simulation, monkeypat
     answer = carry_out(simulation, document(simulation))
     assert answer["state"] == "rolled-back"
     (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert "had been changed by someone else meanwhile, that text is kept in" in detail
+    assert "was changed by someone else in between; that content is saved in" in detail
     assert Path(detail.rsplit(" ", 1)[1]).read_text() == "someone: else\n"
     assert simulation.tree() == tree

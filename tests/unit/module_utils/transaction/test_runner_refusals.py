@@ -44,13 +44,13 @@ def test_a_foreign_edit_is_noticed(simulation: Simulation) -> None:
 def test_a_file_that_came_or_went_is_noticed(simulation: Simulation) -> None:
     plan = document(simulation)
     os.unlink(simulation.host.path(RUNTIME_CONFIG))
-    assert "is not there any more" in refused(simulation, plan, tree=simulation.tree())
+    assert "no longer exists" in refused(simulation, plan, tree=simulation.tree())
 
 
 def test_a_new_file_that_is_there_already_is_noticed(simulation: Simulation) -> None:
     plan = document(simulation)
     simulation.write("/etc/containerd/extra/nri.toml", "theirs\n")
-    assert "was made by someone else" in refused(simulation, plan, tree=simulation.tree())
+    assert "was created by someone else" in refused(simulation, plan, tree=simulation.tree())
 
 
 def test_a_link_is_refused_with_its_destination(simulation: Simulation) -> None:
@@ -66,14 +66,14 @@ def test_a_mounted_file_is_refused(simulation: Simulation) -> None:
     mounts = simulation.read("/proc/self/mountinfo") + f"31 24 0:27 /x {KUBELET_CONFIG} rw - ext4 /dev/vda rw\n"
     simulation.write("/proc/self/mountinfo", mounts)
     message = refused(simulation, document(simulation), tree=simulation.tree())
-    assert message == f"{KUBELET_CONFIG}: it is a mount point of its own. Name the file behind the mount"
+    assert message == f"{KUBELET_CONFIG}: it is itself a mount point. Use the path of the file behind the mount"
 
 
 def test_a_text_the_program_does_not_take_is_refused(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][1]["after"] = "broken"
     message = refused(simulation, plan, tree=simulation.tree())
-    assert message.startswith(f"{RUNTIME_CONFIG}: containerd config dump does not accept the new text")
+    assert message.startswith(f"{RUNTIME_CONFIG}: containerd config dump rejects the new file")
     assert SECRET not in message
     assert SECRET not in simulation.everything_kept()
 
@@ -83,7 +83,7 @@ def test_a_text_the_program_reads_otherwise_is_refused(simulation: Simulation) -
     plan["files"][1]["after"] = "version = 2\n"
     message = refused(simulation, plan, tree=simulation.tree())
     assert (
-        "reads plugins.cri.containerd.runtimes.runc.options.SystemdCgroup = false from the new text, not true"
+        "reads plugins.cri.containerd.runtimes.runc.options.SystemdCgroup = false from the new file, not true"
         in message
     )
 
@@ -128,13 +128,13 @@ def test_a_program_may_be_given_the_directory_of_the_new_text_in_which_nothing_e
     simulation.crio = crio
     message = refused(simulation, plan, tree=simulation.tree())
     assert seen == [["config.toml"]]
-    assert "crio config reads crio.runtime.cgroup_manager = nothing from the new text, not cgroupfs" in message
+    assert "crio config reads crio.runtime.cgroup_manager = nothing from the new file, not cgroupfs" in message
 
 
 def test_a_node_without_systemd_is_refused(simulation: Simulation) -> None:
     simulation.write("/proc/1/comm", "tini\n")
     message = refused(simulation, document(simulation), tree=simulation.tree())
-    assert message.startswith("the first process of this node is tini and not systemd")
+    assert message.startswith("process 1 of this node is tini, not systemd")
 
 
 def test_an_unknown_or_masked_unit_is_refused(simulation: Simulation) -> None:

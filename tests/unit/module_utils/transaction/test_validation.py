@@ -58,7 +58,7 @@ def compared(*settings: str, tables: tuple[tuple[str, ...], ...] = ()) -> dict[s
 
 def test_a_plan_without_candidates_shows_its_own_text(tmp_path: Path, main: Path) -> None:
     assert run(tmp_path, main, MAIN_TEXT.replace("false", "true")) == "dump"
-    with pytest.raises(ValidationFailed, match=r"a\.b\.key = false from the new text, not true"):
+    with pytest.raises(ValidationFailed, match=r"a\.b\.key = false from the new file, not true"):
         run(tmp_path, main, MAIN_TEXT)
     assert not (tmp_path / "candidates").exists()
 
@@ -127,6 +127,6 @@ def test_a_file_that_the_program_does_not_take_has_nothing_to_lose(tmp_path: Pat
 
 def test_a_program_that_refuses_is_quoted_and_leaves_nothing(tmp_path: Path, main: Path) -> None:
     argv = ["sh", "-c", "echo 'invalid plugin URI' >&2; exit 1"]
-    with pytest.raises(ValidationFailed, match="does not accept the new text: invalid plugin URI"):
+    with pytest.raises(ValidationFailed, match="rejects the new file: invalid plugin URI"):
         run(tmp_path, main, MAIN_TEXT, argv=argv)
     assert not (tmp_path / "candidates").exists()
