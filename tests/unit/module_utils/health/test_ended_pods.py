@@ -43,7 +43,7 @@ def check(simulation: Simulation, before: dict[str, int] | None = None, started:
 def test_a_job_may_end_at_any_time(simulation: Simulation, label: str, ready: bool, finished: float) -> None:
     add(simulation, ready=ready, labels={label: "x"}, finished=finished)
     assert check(simulation) == Finding(
-        "pods returned", Verdict.PASSED, "2 pods; ended with exit code 0 meanwhile: default/work"
+        "pods returned", Verdict.PASSED, "2 pods; ended with exit code 0 in between: default/work"
     )
 
 
@@ -114,7 +114,7 @@ def test_what_has_ended_before_its_sandbox_goes_is_not_missed(
     answer = carry_out(simulation, document(simulation))
     assert (answer["state"], answer["error"]) == ("committed", None)
     (returned,) = [each for each in answer["gate"] if each["check"] == "pods returned"]
-    assert returned["detail"] == "2 pods; ended with exit code 0 meanwhile: default/work"
+    assert returned["detail"] == "2 pods; ended with exit code 0 in between: default/work"
 
 
 def test_nor_after_a_roll_back(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:

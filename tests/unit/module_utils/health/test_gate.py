@@ -40,7 +40,7 @@ def test_containers_in_the_shape_of_another_driver_are_waited_for(simulation: Si
     assert check_shape(simulation).verdict is Verdict.PASSED
     wrong = check_shape(simulation, "systemd")
     assert wrong.verdict is Verdict.WAITING
-    assert "2 of 2 containers are not in the shape of systemd, such as etcd (" in wrong.detail
+    assert "2 of 2 containers are not in cgroups of the systemd driver, for example etcd (" in wrong.detail
 
 
 def judged(simulation: Simulation, text: str) -> list[str]:
@@ -72,7 +72,7 @@ def test_containers_that_do_not_run_or_ended_just_now_do_not_count(simulation: S
     simulation.runtime.containers[0].state = 2
     simulation.runtime.containers[1].pid = 999
     finding = check_shape(simulation)
-    assert (finding.verdict, finding.detail) == (Verdict.NOT_PROVEN, "no container runs")
+    assert (finding.verdict, finding.detail) == (Verdict.NOT_PROVEN, "no container is running")
 
 
 def test_the_gate_waits_until_pods_have_returned(simulation: Simulation) -> None:
@@ -129,8 +129,8 @@ def test_an_nri_socket_that_is_older_than_the_restart_is_waited_for(simulation: 
 def test_the_gate_waits_until_kubelet_answers_that_it_is_healthy(simulation: Simulation) -> None:
     assert healthz(simulation.node, simulation.healthz_url).verdict is Verdict.PASSED
     simulation.healthy = False
-    assert "answers HTTP status 500" in healthz(simulation.node, simulation.healthz_url).detail
-    assert "does not answer" in healthz(simulation.node, "http://127.0.0.1:9/healthz").detail
+    assert "returns HTTP status 500" in healthz(simulation.node, simulation.healthz_url).detail
+    assert "does not respond" in healthz(simulation.node, "http://127.0.0.1:9/healthz").detail
     assert healthz(simulation.node, "nonsense").verdict is Verdict.WAITING
 
 

@@ -43,13 +43,13 @@ def test_what_did_not_answer_before_is_not_demanded_but_said(simulation: Simulat
     assert answer["state"] == "committed"
     status, detail = told(answer)
     assert status == "not proven"
-    assert f"before the change, {NOWHERE} does not answer" in detail
+    assert f"before the change, {NOWHERE} does not respond" in detail
 
 
 def test_an_endpoint_that_is_switched_off_is_said(simulation: Simulation) -> None:
     answer = carry_out(simulation, plan_that_asks(simulation, None))
     assert answer["state"] == "committed"
-    assert told(answer) == ("not proven", "kubelet's health endpoint is switched off (healthzPort 0)")
+    assert told(answer) == ("not proven", "kubelet's health endpoint is disabled (healthzPort 0)")
 
 
 @pytest.mark.parametrize("url", [NOWHERE, None])
@@ -114,15 +114,15 @@ def saying(words: bytes) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("words", "told_as"),
     [
-        (b"SSH-2.0-OpenSSH_9.2\r\n", "something else than HTTP (BadStatusLine)"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok", "something else than HTTP (IncompleteRead)"),
-        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\nok", "something else than HTTP (HTTPException)"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "HTTP (BadStatusLine)"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok", "HTTP (IncompleteRead)"),
+        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\nok", "HTTP (HTTPException)"),
     ],
 )
 def test_an_answer_that_is_none_is_waited_over(simulation: Simulation, words: bytes, told_as: str) -> None:
     with saying(words) as url:
         found = healthz(simulation.node, url)
-    assert (found.verdict, found.detail) == (Verdict.WAITING, f"{url} answers {told_as}")
+    assert (found.verdict, found.detail) == (Verdict.WAITING, f"{url} does not return {told_as}")
 
 
 def test_whatever_happens_while_the_old_health_is_waited_for_there_is_an_answer(

@@ -115,27 +115,27 @@ def test_a_node_that_is_not_ready_is_waited_for_with_its_reason(simulation: Simu
         assert detail == f"Node {NODE} is not Ready: KubeletNotReady: cni plugin not initialized"
     nothing = node_document("True", FRESH)
     nothing["status"] = {}
-    assert says(simulation, server, 200, nothing)[1].endswith("kubelet has not said anything yet")
+    assert says(simulation, server, 200, nothing)[1].endswith("kubelet has not reported a condition yet")
 
 
 def test_refusals_are_told_apart(simulation: Simulation, server: ApiServer) -> None:
     message = f'nodes "{NODE}" is forbidden: User "system:node:other" cannot get resource "nodes" in API group ""'
     assert says(simulation, server, 403, refusal(message, 403)) == (
         Verdict.SILENT,
-        f"the API server does not let system:node:other get nodes, here Node {NODE} (403)",
+        f"the API server does not allow system:node:other to get nodes, here Node {NODE} (403)",
     )
-    assert "does not let kubelet get nodes" in says(simulation, server, 403, b"HTTP/1.0 403 No\r\n\r\nno")[1]
+    assert "does not allow kubelet to get nodes" in says(simulation, server, 403, b"HTTP/1.0 403 No\r\n\r\nno")[1]
     assert "does not accept kubelet's certificate or token (401)" in says(simulation, server, 401, {})[1]
     assert says(simulation, server, 404, {})[1] == f"the API server has no Node {NODE} (404)"
-    assert "answers HTTP status 503" in says(simulation, server, 503, {})[1]
+    assert "returns HTTP status 503" in says(simulation, server, 503, {})[1]
 
 
 @pytest.mark.parametrize(
     ("answer", "detail"),
     [
-        (b"HTTP/1.0 200 OK\r\n\r\n{", "answers something else than the Node"),
-        (b"HTTP/1.0 200 OK\r\n\r\n[]", "answers something else than the Node"),
-        (b"HTTP/1.0 200 OK\r\n\r\n" + b'{"a":' * 100_000, "answers something else than the Node"),
+        (b"HTTP/1.0 200 OK\r\n\r\n{", "does not return the Node"),
+        (b"HTTP/1.0 200 OK\r\n\r\n[]", "does not return the Node"),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + b'{"a":' * 100_000, "does not return the Node"),
         (b"SSH-2.0-x\r\n", "does not speak HTTP"),
         (b"", "does not speak HTTP"),
     ],
@@ -149,13 +149,13 @@ def test_other_answers(simulation: Simulation, server: ApiServer, answer: bytes,
 
 def test_an_answer_about_another_node_is_silence(simulation: Simulation, server: ApiServer) -> None:
     found = says(simulation, server, 200, node_document("True", FRESH, name="other"))
-    assert found == (Verdict.SILENT, "the API server answers something else than the Node")
+    assert found == (Verdict.SILENT, "the API server does not return the Node")
 
 
 def test_an_answer_without_an_end(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(https_get, "LIMIT", 1000)
     found = says(simulation, server, 200, b"HTTP/1.0 200 OK\r\n\r\n" + b" " * 10_000)
-    assert found == (Verdict.SILENT, f"the API server in {PATH} gives an answer without an end")
+    assert found == (Verdict.SILENT, f"the API server in {PATH} sends a response of more than 1000 bytes")
 
 
 def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, m
     began = time.monotonic()
     verdict, detail = ask(simulation)
     assert (verdict, time.monotonic() - began < 4) == (Verdict.SILENT, True)
-    assert detail == f"the API server in {PATH} is silent: no answer within 0 s"
+    assert detail == f"the API server in {PATH} does not respond: no response within 0 s"
 
 
 def test_a_server_that_hangs_up_is_silence(simulation: Simulation, server: ApiServer) -> None:
@@ -172,21 +172,21 @@ def test_a_server_that_hangs_up_is_silence(simulation: Simulation, server: ApiSe
     server.answer = lambda: HANG_UP
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
-    assert detail.startswith((f"the API server in {PATH} ends TLS with ", f"the API server in {PATH} is silent: "))
+    assert detail.startswith((f"the API server in {PATH} fails the TLS handshake with ", f"the API server in {PATH} does not respond: "))
 
 
 def test_a_server_that_ends_without_a_farewell(simulation: Simulation, server: ApiServer) -> None:
     server.farewell = False
     assert ask(simulation)[0] is Verdict.PASSED
     half = b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps(node_document("True", FRESH)).encode()[:-1]
-    assert says(simulation, server, 200, half)[1] == "the API server answers something else than the Node"
+    assert says(simulation, server, 200, half)[1] == "the API server does not return the Node"
 
 
 def test_nobody_listens(simulation: Simulation, authority: Authority) -> None:
     gone = ApiServer(authority, lambda: None)
     gone.close()
     simulation.write(PATH, kubeadm_1_20(gone.url, authority.data("ca.crt"), embedded(authority)))
-    assert ask(simulation) == (Verdict.SILENT, f"the API server in {PATH} is silent: Connection refused")
+    assert ask(simulation) == (Verdict.SILENT, f"the API server in {PATH} does not respond: Connection refused")
 
 
 def test_a_server_of_another_authority_is_asked_nothing(
@@ -195,7 +195,7 @@ def test_a_server_of_another_authority_is_asked_nothing(
     simulation.write(PATH, kubeadm_1_20(server.url, Authority(tmp_path).data("ca.crt"), embedded(authority)))
     verdict, detail = ask(simulation)
     assert (verdict, server.requests) == (Verdict.SILENT, [])
-    assert detail.startswith(f"the API server in {PATH} shows a certificate that does not hold: ")
+    assert detail.startswith(f"the API server in {PATH} has an invalid certificate: ")
 
 
 def test_a_server_of_another_name(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
@@ -206,7 +206,7 @@ def test_a_server_of_another_name(simulation: Simulation, server: ApiServer, aut
     simulation.write(PATH, named.replace("name: kubernetes\n", "name: hidden.example\n", 1))
     assert ask(simulation) == (
         Verdict.SILENT,
-        f"the API server in {PATH} shows a certificate that does not hold: it is for another name",
+        f"the API server in {PATH} has an invalid certificate: it is for another name",
     )
     skipping = named.replace("tls-server-name: kubernetes", "insecure-skip-tls-verify: true")
     simulation.write(PATH, re.sub(" +certificate-authority-data:.*\n", "", skipping))
@@ -219,11 +219,11 @@ def test_a_kubelet_without_a_certificate_gets_no_answer(
     simulation.write(PATH, kubeadm_1_20(server.url, authority.data("ca.crt"), "    token: x\n"))
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
-    assert detail.startswith((f"the API server in {PATH} ends TLS with ", f"the API server in {PATH} is silent: "))
+    assert detail.startswith((f"the API server in {PATH} fails the TLS handshake with ", f"the API server in {PATH} does not respond: "))
 
 
 def test_certificates_that_are_none(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
-    unusable = f"the API server in {PATH} cannot be asked: a certificate or key of kubelet's kubeconfig cannot be used"
+    unusable = f"the API server in {PATH} cannot be called: a certificate or key of kubelet's kubeconfig is invalid"
     other = embedded(authority).replace(authority.data("kubelet.key"), authority.data("server.key"))
     for ca, user in (("aGVsbG8=", embedded(authority)), (authority.data("ca.crt"), other)):
         simulation.write(PATH, kubeadm_1_20(server.url, ca, user))
@@ -257,7 +257,7 @@ def test_no_secret_is_in_any_finding(simulation: Simulation, server: ApiServer, 
 
 
 def test_since_when_a_kubelet_runs_that_somebody_else_has_started(simulation: Simulation, server: ApiServer) -> None:
-    assert ask(simulation, None) == (Verdict.WAITING, f"systemd does not tell since when {KUBELET} runs")
+    assert ask(simulation, None) == (Verdict.WAITING, f"systemd does not report the start time of {KUBELET}")
     # The simulated wall clock stands at 0 when the monotonic one is at 1000.
     simulation.units[KUBELET].started = 990.0
     server.answer = lambda: (200, node_document("True", "1969-12-31T23:59:49Z"))
@@ -282,7 +282,7 @@ def test_the_baseline_says_whether_the_node_was_ready_and_why_not(simulation: Si
         return found
 
     assert baseline() == {"ready": True, "reason": ""}
-    assert baseline(kubelet_runs=False)["reason"] == "kubelet did not run before, so the Node was not to be Ready"
+    assert baseline(kubelet_runs=False)["reason"] == "kubelet was not running before, so the Node was not expected to be Ready"
     server.answer = lambda: (200, node_document("Unknown", STALE, reason="NodeStatusUnknown"))
     found = baseline()
     assert found == {"ready": False, "reason": f"Node {NODE} was not Ready before the change: NodeStatusUnknown"}

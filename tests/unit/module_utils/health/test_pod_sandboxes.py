@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.health.pod_sand
     PAUSE,
     QUIET,
     REMOVE_TIMEOUT,
-    SETTLE_TIMEOUT,
+    STARTING_TIMEOUT,
     SandboxesRemain,
     remove_all_sandboxes,
 )
@@ -114,7 +114,7 @@ def test_nor_is_anything_without_end(simulation: Simulation, clock: Timetable, p
     for second in range(100):
         clock.due[float(second)] = partial(processes.write_text, f"{4711 + second}\n")
     assert removed(simulation, clock) == 0
-    assert clock.gone == SETTLE_TIMEOUT
+    assert clock.gone == STARTING_TIMEOUT
 
 
 class Renewed(Runtime):
@@ -150,7 +150,7 @@ def serve(simulation: Simulation, runtime: Runtime) -> None:
 def test_sandboxes_that_come_back_are_given_up(simulation: Simulation, clock: Timetable) -> None:
     serve(simulation, Renewed(sandboxes=[Sandbox("s0", "web")]))
     with pytest.raises(
-        SandboxesRemain, match=r"1 pod sandboxes cannot be removed in 300 s\. They come back: is kubelet"
+        SandboxesRemain, match=r"1 pod sandboxes could not be removed within 300 s\. They are created again: check whether kubelet"
     ):
         removed(simulation, clock)
     assert clock.gone == REMOVE_TIMEOUT
@@ -164,6 +164,6 @@ def test_a_runtime_that_hangs_is_not_waited_for_at_each_sandbox(
     runtime = Slow(sandboxes=[Sandbox(f"s{number}", f"p{number}") for number in range(20)])
     runtime.clock, runtime.ends = clock, ends
     serve(simulation, runtime)
-    with pytest.raises(SandboxesRemain, match=f"{left} pod sandboxes cannot be removed in 300 s.*{reason}"):
+    with pytest.raises(SandboxesRemain, match=f"{left} pod sandboxes could not be removed within 300 s.*{reason}"):
         removed(simulation, clock)
     assert clock.gone == 4 * CALL_TIMEOUT

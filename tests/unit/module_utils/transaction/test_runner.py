@@ -274,7 +274,7 @@ def test_sandboxes_that_do_not_go_are_named(simulation: Simulation) -> None:
     simulation.runtime.stubborn = {sandbox.id for sandbox in simulation.runtime.sandboxes}
     answer = carry_out(simulation, document(simulation))
     assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "remove sandboxes")
-    assert "2 pod sandboxes cannot be removed in 300 s. default/proxy" in answer["error"]["message"]
+    assert "2 pod sandboxes could not be removed within 300 s. default/proxy" in answer["error"]["message"]
     assert simulation.tree() == tree
 
 

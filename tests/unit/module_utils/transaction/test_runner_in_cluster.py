@@ -172,9 +172,9 @@ def test_a_node_that_the_cluster_has_again(member: Member) -> None:
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        (Deaf, "which kubelet said before its restart"),
+        (Deaf, "before kubelet's restart"),
         (Unready, f"Node {NODE} is not Ready: KubeletNotReady"),
-        (Mute, f"the API server in {PATH} is silent: no answer within"),
+        (Mute, f"the API server in {PATH} does not respond: no response within"),
     ],
 )
 def test_a_node_that_the_cluster_has_lost_is_put_back(member: Member, kind: type[Cluster], told: str) -> None:
@@ -193,7 +193,7 @@ def test_a_cluster_that_does_not_come_back_says_nothing_against_the_node_that_is
     tree = member.simulation.tree()
     answer = member.carry_out()
     assert answer["state"] == "rolled-back"
-    assert f"not proven: {CHECK}: the API server in {PATH} is silent" in answer["error"]["node"]
+    assert f"not proven: {CHECK}: the API server in {PATH} does not respond" in answer["error"]["node"]
     assert {path for path, found in member.simulation.tree().items() if tree.get(path) != found} == set()
 
 
@@ -206,12 +206,12 @@ def closed_before(member: Member) -> str:
     gone = ApiServer(member.authority, lambda: None)
     gone.close()
     member.simulation.write(PATH, kubeadm_1_20(gone.url, member.authority.data("ca.crt"), ""))
-    return f"before the change, the API server in {PATH} is silent: Connection refused"
+    return f"before the change, the API server in {PATH} does not respond: Connection refused"
 
 
 def not_understood(member: Member) -> str:
     member.simulation.write(PATH, f"kind: Config\ntoken: !!str {TOKEN}\n")
-    return f"before the change, kubelet's kubeconfig is not understood ({PATH}:2: a tag)"
+    return f"before the change, kubelet's kubeconfig cannot be interpreted ({PATH}:2: a tag)"
 
 
 @pytest.mark.parametrize("arrange", [unready_before, closed_before, not_understood])
@@ -285,4 +285,4 @@ def test_a_journal_from_before_there_was_this_check(member: Member, monkeypatch:
     store.write("t-1", "journal.json", journal)
     assert finish(member)["state"] == "committed"
     answer = store.read("t-1", "result.json")
-    assert member.finding(answer) == ("not proven", "whether the Node was Ready before was not asked")
+    assert member.finding(answer) == ("not proven", "it was not checked whether the Node was Ready before")
