@@ -135,7 +135,7 @@ def test_texts_of_somebody_else_stay(image: Image) -> None:
     Path(image.store.path("t-1", "backups/foreign-0")).write_text("theirs\n")
     cleanup.clean_up(image.host)
     assert image.store.transactions() == ["t-1"]
-    assert "texts of somebody else" in cleanup.preserved_transactions(image.host)[f"{STATE}/transactions/t-1"]
+    assert "content of someone else" in cleanup.preserved_transactions(image.host)[f"{STATE}/transactions/t-1"]
 
 
 def test_an_open_transaction_keeps_all(image: Image) -> None:

@@ -88,7 +88,7 @@ def test_a_transaction_that_fails_ends_it_and_says_what_was_done(state: str, cha
     assert nodes.asked == ["qos", "transaction"]
     assert (result["failed"], result["changed"], result["diff"]) == (True, changed, [])
     assert result["msg"].startswith(lead)
-    assert result["msg"].endswith("Put back before that, and left so: qos.")
+    assert result["msg"].endswith("Sections that were restored before, and stay so: qos.")
 
 
 def test_a_transaction_that_fails_alone_changed_nothing() -> None:
@@ -107,7 +107,7 @@ def test_settings_that_cannot_be_put_back_end_it_before_the_files() -> None:
 def test_a_slice_that_cannot_be_removed_leaves_the_rest_done() -> None:
     result, _executions = run(Nodes(failing="slices"), everything())
     assert (result["failed"], result["changed"]) == (True, True)
-    assert result["msg"] == "it cannot be removed. Put back before that, and left so: qos, kubelet, runtime."
+    assert result["msg"] == "it cannot be removed. Sections that were restored before, and stay so: qos, kubelet, runtime."
 
 
 def test_what_the_node_does_not_answer_is_a_failure() -> None:

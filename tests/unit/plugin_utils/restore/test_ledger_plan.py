@@ -97,8 +97,8 @@ def test_a_node_with_nothing_to_restore_has_an_empty_plan() -> None:
 def test_a_provisioned_node_gets_its_files_back_and_is_left_without_us() -> None:
     restore = planned(provisioned())
     assert [(each.section, each.target, each.action) for each in restore.changes] == [
-        ("kubelet", KUBELET_FILE, "put back"),
-        ("runtime", RUNTIME_FILE, "put back"),
+        ("kubelet", KUBELET_FILE, "restore"),
+        ("runtime", RUNTIME_FILE, "restore"),
         ("collection", STATE, "remove"),
         ("collection", ENGINE, "remove"),
     ]
@@ -144,7 +144,7 @@ def test_of_a_node_that_was_misaligned_pods_are_not_asked_for_and_the_note_says_
     gate = document(restore)["gate"]
     assert (gate["pods"], gate["cgroup_driver"], gate["nri_socket"]) == ("any", None, None)
     assert restore.notes == (
-        "as it was, the node is misaligned: kubelet has systemd, the runtime cgroupfs; pods may not start",
+        "the restored node is misaligned: kubelet has systemd, the runtime cgroupfs; pods may not start",
     )
 
 
@@ -216,7 +216,7 @@ def test_one_side_alone_is_not_given_another_driver() -> None:
     for section in ("kubelet", "runtime"):
         restore = planned(evidence(*both), (section,))
         assert [each.target for each in restore.conflicts] == ["cgroup driver"]
-        assert "Put kubelet and runtime back together" in conflict_message(restore)
+        assert "Restore kubelet and runtime together" in conflict_message(restore)
     assert planned(evidence(*both), ("kubelet", "runtime")).conflicts == ()
 
 
@@ -311,7 +311,7 @@ def test_what_somebody_else_did_is_told(found: dict[str, Any] | None, words: str
 
 def test_a_file_that_was_made_again_is_not_removed() -> None:
     each = target("/etc/x", "runtime", "a", None, standing="foreign", found=content("theirs\n"))
-    assert "/etc/x: it was made again by someone else" in conflict_message(planned(evidence(each)))
+    assert "/etc/x: it was created again by someone else" in conflict_message(planned(evidence(each)))
 
 
 def test_a_conflict_of_a_section_that_is_not_named_is_none() -> None:
@@ -322,7 +322,7 @@ def test_a_conflict_of_a_section_that_is_not_named_is_none() -> None:
 def test_an_original_that_is_not_the_first_is_not_guessed() -> None:
     earlier = [{"id": "t-0", "backups": f"{STATE}/transactions/t-0/backups"}]
     message = conflict_message(planned(evidence(at_kubelet("static", "none") | {"earlier": earlier})))
-    assert "t-0 changed it and is not in the ledger (it kept none, or could not be undone)" in message
+    assert "t-0 changed it and is not in the ledger (there was none, or the roll-back failed)" in message
     assert f"{STATE}/transactions/t-0/backups" in message
 
 
@@ -332,7 +332,7 @@ def test_transactions_without_a_ledger_are_named_and_left() -> None:
     assert restore.changes == ()
     (note,) = restore.notes
     assert (
-        "t-0 was done by a version of the collection that kept no ledger, and is not put back: it wrote /etc/a" in note
+        "t-0 is of a version of the collection without a ledger, and is not restored: it wrote /etc/a" in note
     )
 
 
@@ -381,7 +381,7 @@ def test_what_is_put_back_by_hand_just_leaves_the_ledger() -> None:
 def test_what_the_collection_keeps_stays_while_a_section_is_left() -> None:
     restore = planned(provisioned(qos=QOS), ("qos",))
     assert [each.section for each in restore.changes] == ["qos", "qos"]
-    assert restore.notes == ("not named and left as it is: kubelet, runtime",)
+    assert restore.notes == ("not selected and unchanged: kubelet, runtime",)
     assert not restore.clean
 
 
