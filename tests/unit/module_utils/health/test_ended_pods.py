@@ -99,10 +99,10 @@ def with_work(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, exit_code
     """A pod that runs before, and has ended by the time at which kubelet is stopped."""
     add(simulation, ready=True, state=1, pid=1)
 
-    def ends(step: Step, work: TransactionContext) -> str:
+    def ends(step: Step, context: TransactionContext) -> str:
         simulation.runtime.containers[-1].state = EXITED
         simulation.runtime.containers[-1].exit_code = exit_code
-        return step.do(work)
+        return step.do(context)
 
     break_step(monkeypatch, "stop kubelet", ends)
 

@@ -35,8 +35,8 @@ class Crash(BaseException):
     """The power is cut."""
 
 
-def crash(step: Step, work: TransactionContext) -> str:
-    step.do(work)
+def crash(step: Step, context: TransactionContext) -> str:
+    step.do(context)
     raise Crash
 
 
@@ -54,11 +54,11 @@ def booted(simulation: Simulation) -> Simulation:
 def test_the_unit_is_there_only_meanwhile(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
-    def look(step: Step, work: TransactionContext) -> str:
+    def look(step: Step, context: TransactionContext) -> str:
         assert os.readlink(booted.host.path(boot_unit.LINK)) == boot_unit.UNIT_FILE
         assert os.stat(booted.host.path(boot_unit.UNIT_FILE)).st_mode & 0o777 == 0o644
         seen.append(booted.read(boot_unit.UNIT_FILE))
-        return step.do(work)
+        return step.do(context)
 
     break_step(monkeypatch, "stop kubelet", look)
     plan = document(booted)
@@ -129,7 +129,7 @@ def test_the_next_run_tells_what_was_undone_at_boot(booted: Simulation, monkeypa
 def test_a_shutdown_leaves_the_transaction_to_the_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     """systemd refuses to start kubelet then, so that undoing would end half done."""
 
-    def shut_down(step: Step, work: TransactionContext) -> str:
+    def shut_down(step: Step, context: TransactionContext) -> str:
         booted.system = "stopping"
         raise runner.Cancelled("the transaction was asked to end", "")
 

@@ -63,8 +63,8 @@ def test_there_and_back_leaves_no_difference(simulation: Simulation) -> None:
 def test_a_way_back_that_fails_leaves_the_node_as_it_began(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
 ) -> None:
-    def fail(step: Step, work: TransactionContext) -> str:
-        step.do(work)
+    def fail(step: Step, context: TransactionContext) -> str:
+        step.do(context)
         raise OSError(5, "Input/output error", "/x") if kind == "an error" else Crash
 
     before = simulation.tree()

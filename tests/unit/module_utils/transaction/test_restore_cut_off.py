@@ -112,8 +112,8 @@ def _aligned(bench: Bench) -> Aligned:
 
 
 @pytest.mark.parametrize("work", [restores, fails_to_restore])
-def test_undone_after_any_kill(bench: Bench, aligned: Aligned, work: Work) -> None:
-    moments = bench.moments(aligned.node(), work, no_disk)
+def test_undone_after_any_kill(bench: Bench, aligned: Aligned, context: Work) -> None:
+    moments = bench.moments(aligned.node(), context, no_disk)
     assert len(moments) > 50
     assert bench.settle(moments, undo, aligned.check) > 500
 

@@ -66,9 +66,9 @@ def test_kubelet_stops_first_and_starts_last(simulation: Simulation) -> None:
 def test_a_failing_step_leaves_the_node_as_it_was(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
 ) -> None:
-    def fail(step: Step, work: TransactionContext) -> str:
+    def fail(step: Step, context: TransactionContext) -> str:
         if moment == "after":
-            step.do(work)
+            step.do(context)
         raise OSError(5, "Input/output error", "/somewhere")
 
     tree = simulation.tree()
@@ -91,9 +91,9 @@ def test_a_failing_step_leaves_the_node_as_it_was(
 def test_a_crash_in_a_step_is_undone_by_the_next_start(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         if moment == "after":
-            step.do(work)
+            step.do(context)
         raise Crash
 
     tree = simulation.tree()
@@ -114,7 +114,7 @@ def test_a_crash_in_a_step_is_undone_by_the_next_start(
 def test_an_unfinished_transaction_is_undone_before_the_next_one(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     first, second = document(simulation, "t-1"), document(simulation, "t-2")
@@ -132,7 +132,7 @@ def test_an_unfinished_transaction_is_undone_before_the_next_one(
 def test_a_plan_made_from_the_half_done_state_is_refused_after_the_undoing(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     tree = simulation.tree()
@@ -152,7 +152,7 @@ def test_a_plan_that_rests_on_what_was_undone_is_refused(
 ) -> None:
     """Seen on a node after a power cut: the files looked right, so the plan edited none of them."""
 
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     tree = simulation.tree()
@@ -314,9 +314,9 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
 
     store = Full(simulation.host)
 
-    def fill(step: Step, work: TransactionContext) -> str:
+    def fill(step: Step, context: TransactionContext) -> str:
         store.full = True
-        return step.do(work)
+        return step.do(context)
 
     tree = simulation.tree()
     break_step(monkeypatch, "write files", fill)
@@ -330,7 +330,7 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
 def test_a_crashed_transaction_is_undone_by_recovery_alone(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     assert runner.recover(simulation.node, simulation.store, lambda line: None) is None

@@ -18,9 +18,9 @@ from ansible_collections.volcano.colocation.tests.support.node.transaction_runs 
 def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edit(step: Step, work: TransactionContext) -> str:
+    def edit(step: Step, context: TransactionContext) -> str:
         simulation.write(path, "someone: else\n", 0o600)
-        return step.do(work)
+        return step.do(context)
 
     plan = document(simulation)
     path = plan["files"][-1]["path"]
@@ -40,16 +40,16 @@ def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
 def test_an_edit_of_a_file_just_before_its_rename_stays(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edit(step: Step, work: TransactionContext) -> str:
-        note = work.journal.begin_file
+    def edit(step: Step, context: TransactionContext) -> str:
+        note = context.journal.begin_file
 
         def begin_file(name: str) -> None:
             note(name)
             if name == path:
                 simulation.write(path, "someone: else\n", 0o600)
 
-        monkeypatch.setattr(work.journal, "begin_file", begin_file)
-        return step.do(work)
+        monkeypatch.setattr(context.journal, "begin_file", begin_file)
+        return step.do(context)
 
     plan = document(simulation)
     path = plan["files"][-1]["path"]
@@ -63,8 +63,8 @@ def test_an_edit_of_a_file_just_before_its_rename_stays(
 
 
 def test_an_edit_after_the_write_is_kept_aside(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    def edit(step: Step, work: TransactionContext) -> str:
-        step.do(work)
+    def edit(step: Step, context: TransactionContext) -> str:
+        step.do(context)
         simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
         raise OSError("broken")
 

@@ -113,9 +113,9 @@ def authority(tmp_path_factory: Any) -> Authority:
 
 @pytest.fixture
 def member(simulation: Simulation, authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator[Member]:
-    def impatient(step: Step, work: TransactionContext) -> str:
+    def impatient(step: Step, context: TransactionContext) -> str:
         monkeypatch.setattr(https_get, "TIMEOUT", found.patience)
-        return step.do(work)
+        return step.do(context)
 
     # Before that the answer has to come the first time.
     break_step(monkeypatch, steps.START_KUBELET, impatient)
@@ -233,7 +233,7 @@ class Killed(BaseException):
     """The process ends."""
 
 
-def killed(step: Step, work: TransactionContext) -> str:
+def killed(step: Step, context: TransactionContext) -> str:
     raise Killed
 
 

@@ -36,8 +36,8 @@ def test_a_file_goes_and_another_gets_its_mode(simulation: Simulation) -> None:
 
 @pytest.mark.parametrize("step", ["write files", "health gate"])
 def test_what_fails_later_puts_both_back(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    def fail(broken: Any, work: Any) -> str:
-        broken.do(work)
+    def fail(broken: Any, context: Any) -> str:
+        broken.do(context)
         raise OSError(5, "Input/output error", "/somewhere")
 
     plan = removing(simulation)
