@@ -50,7 +50,7 @@ def test_a_disk_without_enough_space_is_refused(
     assert raised.value.file == "/etc"
 
 
-def test_a_full_disk_is_noticed_before_the_first_change(
+def test_a_full_disk_is_detected_before_the_first_change(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def statvfs(_path: Any) -> os.statvfs_result:
@@ -58,9 +58,9 @@ def test_a_full_disk_is_noticed_before_the_first_change(
 
     monkeypatch.setattr(os, "statvfs", statvfs)
     tree = simulation.tree()
-    answer = carry_out(simulation, document(simulation))
-    assert (answer["state"], answer["step"]) == ("refused", "check the node")
-    assert "its file system is full" in answer["error"]["message"]
+    result = carry_out(simulation, document(simulation))
+    assert (result["state"], result["step"]) == ("refused", "check the node")
+    assert "its file system is full" in result["error"]["message"]
     assert simulation.tree() == tree
 
 

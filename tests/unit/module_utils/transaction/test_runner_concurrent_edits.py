@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Somebody else edits a file while a transaction is at work."""
+"""Another process edits a file during a transaction."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
     path = plan["files"][-1]["path"]
     assert len(plan["files"]) > 1, "the files before it are not written either"
     break_step(monkeypatch, "write files", edit)
-    before = {each["path"]: os.stat(simulation.host.path(each["path"])).st_ino for each in plan["files"][:-1]}
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == "rolled-back"
-    assert f"{path}: it was changed by someone else during this run" in answer["error"]["message"]
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
+    before = {file["path"]: os.stat(simulation.host.path(file["path"])).st_ino for file in plan["files"][:-1]}
+    result = carry_out(simulation, plan)
+    assert result["state"] == "rolled-back"
+    assert f"{path}: it was changed by someone else during this run" in result["error"]["message"]
+    (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
     assert detail == "0 restored"
     assert simulation.read(path) == "someone: else\n"
-    assert f"NOT as before: {path}" in answer["error"]["node"]
+    assert f"NOT as before: {path}" in result["error"]["node"]
     assert before == {name: os.stat(simulation.host.path(name)).st_ino for name in before}
 
 
@@ -55,14 +55,14 @@ def test_an_edit_of_a_file_just_before_its_rename_stays(
     path = plan["files"][-1]["path"]
     first = simulation.read(plan["files"][0]["path"])
     break_step(monkeypatch, "write files", edit)
-    answer = carry_out(simulation, plan)
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
+    result = carry_out(simulation, plan)
+    (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
     assert detail == f"{len(plan['files']) - 1} restored"
     assert simulation.read(path) == "someone: else\n"
     assert simulation.read(plan["files"][0]["path"]) == first
 
 
-def test_an_edit_after_the_write_is_kept_aside(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edit_after_the_write_is_saved(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     def edit(step: Step, context: TransactionContext) -> str:
         step.do(context)
         simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
@@ -70,9 +70,9 @@ def test_an_edit_after_the_write_is_kept_aside(simulation: Simulation, monkeypat
 
     tree = simulation.tree()
     break_step(monkeypatch, "write files", edit)
-    answer = carry_out(simulation, document(simulation))
-    assert answer["state"] == "rolled-back"
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
+    result = carry_out(simulation, document(simulation))
+    assert result["state"] == "rolled-back"
+    (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
     assert "was changed by someone else in between; that content is saved in" in detail
     assert Path(detail.rsplit(" ", 1)[1]).read_text() == "someone: else\n"
     assert simulation.tree() == tree
