@@ -214,7 +214,10 @@ CASES = {
         spoil=_originals(lambda path: path.write_text("x")),
     ),
     "original a link": Case(
-        "node_restore", {}, ("/originals/", "cannot read it", "Replace the link with the file itself"), spoil=_originals(_original_linked)
+        "node_restore",
+        {},
+        ("/originals/", "cannot read it", "Replace the link with the file itself"),
+        spoil=_originals(_original_linked),
     ),
     "journal cut off": _whole_journal("kubelet_config", '{"schema": 1, "id"'),
     "journal empty": _whole_journal("node_restore", ""),
