@@ -102,7 +102,7 @@ def test_a_kubeconfig_with_a_token_sends_it(simulation: Simulation, server: ApiS
 def test_a_heartbeat_from_before_the_restart_does_not_count(simulation: Simulation, server: ApiServer) -> None:
     verdict, detail = says(simulation, server, 200, node_document("True", STALE))
     assert verdict is Verdict.WAITING
-    assert detail == f"Node {NODE} is Ready as of {STALE}, which kubelet said before its restart"
+    assert detail == f"Node {NODE} is Ready as of {STALE}, reported before kubelet's restart"
     for broken in ("yesterday", "", "2026-13-45T99:00:00Z"):
         assert says(simulation, server, 200, node_document("True", broken))[0] is Verdict.WAITING
 
