@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rolls back the steps that a journal lists as begun: on a running node all of them, at boot only those of files.
+"""Rolls back the begun steps of a journal: on a running node all, at boot only those of files and checkpoints.
 
 At boot, services are neither started nor stopped: systemd starts them after this unit, so a start would wait for itself
 and a stop would cancel it (systemctl(1), --job-mode=replace). Cgroups and running pods do not survive a power cut.
