@@ -62,7 +62,7 @@ class Cluster:
     def new_settings(self) -> bool:
         return self._simulation.settings()["cgroupDriver"] == "systemd"
 
-    def answer(self) -> Any:
+    def handle(self) -> Any:
         self.requests += 1
         unit = self._simulation.units[KUBELET]
         if unit.active == "active" and unit.pid != self._pid:
@@ -76,8 +76,8 @@ class Cluster:
 class Deaf(Cluster):
     """Does not get the status of a kubelet with the new settings: the Node stays Ready."""
 
-    def answer(self) -> Any:
-        return self.respond() if self.new_settings else super().answer()
+    def handle(self) -> Any:
+        return self.respond() if self.new_settings else super().handle()
 
 
 class Unready(Cluster):
@@ -132,13 +132,13 @@ class Member:
         simulation.node = replace(simulation.node, clock=Walking())
         self.authority = authority
         self.timeout = Cluster.timeout
-        self.server = ApiServer(authority, Cluster(simulation).answer)
+        self.server = ApiServer(authority, Cluster(simulation).handle)
         user = embedded(authority) + f"    token: {TOKEN}\n"
         simulation.write(PATH, kubeadm_1_20(self.server.url, authority.data("ca.crt"), user), 0o600)
 
     def join(self, kind: type[Cluster]) -> None:
         self.timeout = kind.timeout
-        self.server.answer = kind(self.simulation).answer
+        self.server.answer = kind(self.simulation).handle
 
     def plan(self, transaction: str = "t-1") -> dict[str, Any]:
         plan = document(self.simulation, transaction)
