@@ -85,8 +85,8 @@ changes:
   sample:
     - section: kubelet
       target: /var/lib/kubelet/config.yaml
-      action: put back
-      reason: it was another before the collection
+      action: restore
+      reason: it was different before the collection
       impact: [drain, restart kubelet]
 pending:
   description: What is left because it would disturb pods, as O(allow_disruption=false) says.

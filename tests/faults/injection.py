@@ -25,7 +25,7 @@ from .table import PUT_BACK
 RUN_LIMIT = 2400.0
 """Seconds after which a run that met a fault has hung: its node is taken down, which ends it."""
 
-REFUSED = "another transaction is at work on this node"
+REFUSED = "another transaction is running on this node"
 WARNINGS = {
     "was undone when it booted": "told of the undoing at boot",
     "had been cut off, now it is": "undid what was cut off",

@@ -131,7 +131,7 @@ def _refusals() -> list[Fault]:
             (),
             prepare=shell.in_place_of("containerd", shell.NO_DUMP),
             clean=shell.in_place_no_more("containerd"),
-            says=(*NOTHING, "does not accept the new text"),
+            says=(*NOTHING, "rejects the new file"),
         ),
         Fault(
             Kind.RUNTIME_REFUSES,

@@ -53,7 +53,7 @@ def test_check_mode_tells_what_goes_back_and_changes_nothing(node: Node) -> None
     run = node.ansible("restore", "--check", "--diff")
     assert run.code == 0, run.output[-4000:]
     assert run.recap(node.name)["changed"] == 1
-    assert f"kubelet: {KUBELET}: put back" in run.output
+    assert f"kubelet: {KUBELET}: restore" in run.output
     assert (node.tree(), node.services()) == (present, services)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What one check of the health gate found."""
+"""The finding of one check of the health gate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """WAITING and SILENT may still become PASSED; FAILED never will. SILENT: who could tell does not answer."""
+    """WAITING and SILENT may still become PASSED, FAILED is final. SILENT: the API server does not respond."""
 
     PASSED = "passed"
     NOT_PROVEN = "not proven"
@@ -23,17 +23,17 @@ PENDING = (Verdict.WAITING, Verdict.SILENT)
 
 @dataclass(frozen=True)
 class Finding:
-    """The answer of one check at one moment."""
+    """The result of one check at one time."""
 
     check: str
     verdict: Verdict
     detail: str
 
     def document(self) -> dict[str, str]:
-        """As the result shows it. A check that waited in vain has failed."""
+        """The finding in a final result, where a check that is still waiting has failed."""
         status = Verdict.FAILED if self.verdict in PENDING else self.verdict
         return {"check": self.check, "status": status.value, "detail": self.detail}
 
     def progress(self) -> dict[str, str]:
-        """The same while there is time left."""
+        """The finding before the timeout."""
         return {"check": self.check, "status": self.verdict.value, "detail": self.detail}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of the health gate that look at kubelet."""
+"""Checks of the health gate for kubelet."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ from .finding import Finding, Verdict
 HEALTHZ = "kubelet healthz"
 HTTP_TIMEOUT = 5.0
 STABLE_SECONDS = 10.0
-"""A kubelet that refuses its checkpoint or its cgroups dies some seconds after its start."""
+"""A kubelet that rejects its checkpoint or cgroups exits some seconds after its start."""
 
 
 def healthz(node: Node, url: str) -> Finding:
-    """kubelet's own health endpoint answers "ok"."""
-    # Here, because they take a third of the time of all imports, and most of what imports this module asks no kubelet.
+    """Whether kubelet's health endpoint returns "ok"."""
+    # Imported here: they take a third of all import time, and most importers of this module do not call kubelet.
     import urllib.error
     import urllib.request
     from http.client import HTTPException
 
     name = HEALTHZ
-    # No proxy: the address is the node's own.
+    # No proxy, because the address is on this node.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url, timeout=HTTP_TIMEOUT) as answer:
-            body = answer.read(1024).decode("utf-8", "replace").strip()
+        with opener.open(url, timeout=HTTP_TIMEOUT) as response:
+            body = response.read(1024).decode("utf-8", "replace").strip()
     except urllib.error.HTTPError as error:
-        return Finding(name, Verdict.WAITING, f"{url} answers HTTP status {error.code}")
+        return Finding(name, Verdict.WAITING, f"{url} returns HTTP status {error.code}")
     except (OSError, ValueError) as error:
-        return Finding(name, Verdict.WAITING, f"{url} does not answer: {getattr(error, 'reason', error)}")
+        return Finding(name, Verdict.WAITING, f"{url} does not respond: {getattr(error, 'reason', error)}")
     except HTTPException as error:
-        return Finding(name, Verdict.WAITING, f"{url} answers something else than HTTP ({type(error).__name__})")
+        return Finding(name, Verdict.WAITING, f"{url} does not return HTTP ({type(error).__name__})")
     if body != "ok":
-        return Finding(name, Verdict.WAITING, f"{url} answers something else than ok")
-    return Finding(name, Verdict.PASSED, f"{url} answers ok")
+        return Finding(name, Verdict.WAITING, f"{url} does not return ok")
+    return Finding(name, Verdict.PASSED, f"{url} returns ok")
 
 
-def healthz_requirement(found: Finding, unit: UnitState, *, rest_worked: bool) -> dict[str, Any]:
-    """``{demanded, reason}`` from what was found before anything is touched; one that did not run told nothing."""
-    if found.verdict is Verdict.PASSED or unit.active != "active" or not rest_worked:
+def healthz_requirement(finding: Finding, unit: UnitState, *, node_worked: bool) -> dict[str, Any]:
+    """``{demanded, reason}`` from the finding before any change; a kubelet that was not running is demanded later."""
+    if finding.verdict is Verdict.PASSED or unit.active != "active" or not node_worked:
         return {"demanded": True, "reason": ""}
-    return {"demanded": False, "reason": f"before the change, {found.detail}, although kubelet ran"}
+    return {"demanded": False, "reason": f"before the change, {finding.detail}, although kubelet was running"}
 
 
 def optional_healthz(node: Node, url: str, reason: str) -> Finding:
-    """The same of a kubelet that did not answer before, although it ran: not demanded, but said."""
-    found = healthz(node, url)
-    return found if found.verdict is Verdict.PASSED else Finding(HEALTHZ, Verdict.NOT_PROVEN, reason)
+    """The check for a kubelet that was running but did not respond before: it cannot fail, only be not proven."""
+    finding = healthz(node, url)
+    return finding if finding.verdict is Verdict.PASSED else Finding(HEALTHZ, Verdict.NOT_PROVEN, reason)
 
 
 def disabled_healthz() -> Finding:
-    """kubernetes cmd/kubelet/app/server.go: with healthzPort 0 nobody listens."""
-    return Finding(HEALTHZ, Verdict.NOT_PROVEN, "kubelet's health endpoint is switched off (healthzPort 0)")
+    """kubelet does not listen with healthzPort 0: kubernetes cmd/kubelet/app/server.go."""
+    return Finding(HEALTHZ, Verdict.NOT_PROVEN, "kubelet's health endpoint is disabled (healthzPort 0)")
 
 
 class KubeletStableCheck:
-    """The unit stays up with the same main process for a while. Keeps what it saw first."""
+    """Whether the unit keeps the main process of the first call for STABLE_SECONDS."""
 
     name = "kubelet stays up"
 
@@ -88,21 +88,21 @@ class KubeletStableCheck:
             return self._died("was restarted")
         up = self._node.clock.monotonic() - self._since
         if up < STABLE_SECONDS:
-            return Finding(self.name, Verdict.WAITING, f"{self._unit} is up for {up:.0f} s only")
+            return Finding(self.name, Verdict.WAITING, f"{self._unit} has been running for only {up:.0f} s")
         return Finding(self.name, Verdict.PASSED, f"{self._unit}, pid {self._pid} for {up:.0f} s")
 
-    def _died(self, what: str) -> Finding:
-        return Finding(self.name, Verdict.FAILED, f"{self._unit} ended after its start and {what}")
+    def _died(self, state: str) -> Finding:
+        return Finding(self.name, Verdict.FAILED, f"{self._unit} ended after its start and {state}")
 
 
-def checkpoint(node: Node, name: str, wanted: Checkpoint) -> Finding:
-    """The checkpoint that kubelet writes at its start names the policy."""
+def checkpoint(node: Node, name: str, expected: Checkpoint) -> Finding:
+    """Whether the checkpoint that kubelet writes at its start contains the policy."""
     try:
-        policy = json.loads(node.host.read(wanted.path)).get("policyName")
+        policy = json.loads(node.host.read(expected.path)).get("policyName")
     except FileNotFoundError:
-        return Finding(name, Verdict.WAITING, f"{wanted.path} is not there yet")
+        return Finding(name, Verdict.WAITING, f"{expected.path} does not exist yet")
     except (OSError, ValueError, AttributeError, RecursionError):
-        return Finding(name, Verdict.WAITING, f"{wanted.path} cannot be read")
-    if policy != wanted.policy:
-        return Finding(name, Verdict.WAITING, f"{wanted.path} says {policy}, not {wanted.policy}")
-    return Finding(name, Verdict.PASSED, f"{wanted.path} says {policy}")
+        return Finding(name, Verdict.WAITING, f"{expected.path} cannot be read")
+    if policy != expected.policy:
+        return Finding(name, Verdict.WAITING, f"{expected.path} has {policy}, not {expected.policy}")
+    return Finding(name, Verdict.PASSED, f"{expected.path} has {policy}")

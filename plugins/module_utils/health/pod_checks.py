@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of the health gate that look at running pods: they prove what files and settings only promise."""
+"""Checks of the health gate for running pods, which prove that files and settings are in effect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .pod_sandboxes import running_pods
 
 
 def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
-    """Every running container's real cgroup has the shape that the driver makes."""
+    """Whether the cgroup path of every running container has the form that the driver creates."""
     name = "cgroup paths of containers"
     try:
         with node.cri(endpoint) as client:
@@ -27,16 +27,16 @@ def cgroup_shape(node: Node, endpoint: str, driver: str) -> Finding:
     wrong = {container: path for container, path in paths.items() if driver_of(path) != driver}
     if wrong:
         container, path = sorted(wrong.items())[0]
-        detail = "%d of %d containers are not in the shape of %s, such as %s in %s"
+        detail = "%d of %d containers are not in cgroups of the %s driver, for example %s in %s"
         return Finding(name, Verdict.WAITING, detail % (len(wrong), len(paths), driver, container, path))
     if not paths:
-        return Finding(name, Verdict.NOT_PROVEN, "no container runs")
+        return Finding(name, Verdict.NOT_PROVEN, "no container is running")
     example = sorted(paths.values())[0]
-    return Finding(name, Verdict.PASSED, f"{len(paths)} containers, such as {example}")
+    return Finding(name, Verdict.PASSED, f"{len(paths)} containers, for example {example}")
 
 
 def _paths(node: Node, client: CriClient) -> dict[str, str]:
-    """{container name: cgroup path}; a container that ended in between is left out."""
+    """{container name: cgroup path} without containers that ended in between."""
     paths = {}
     for container in client.containers():
         if container.state is not ContainerState.RUNNING:
@@ -59,12 +59,12 @@ def pods_returned(
     node: Node,
     endpoint: str,
     before: dict[str, int],
-    noted: Collection[str] = (),
+    ended_before: Collection[str] = (),
     kubelet_started: float | None = None,
 ) -> Finding:
-    """Every pod that ran before runs again with as many containers, or has ended with 0.
+    """Whether every pod runs again with as many containers as before, or has ended with exit code 0.
 
-    ``noted``: those that had ended before their sandboxes were removed.
+    ``ended_before``: pods that had ended before their sandboxes were removed.
     """
     name = "pods returned"
     try:
@@ -77,13 +77,15 @@ def pods_returned(
     except CriFailure as error:
         return Finding(name, Verdict.WAITING, error.message)
     ended = [
-        pod for pod in fewer if pod in noted or pod_sandboxes.has_ended(before[pod], now.get(pod, 0), done.get(pod, 0))
+        pod
+        for pod in fewer
+        if pod in ended_before or pod_sandboxes.has_ended(before[pod], now.get(pod, 0), done.get(pod, 0))
     ]
     missing = sorted(set(fewer) - set(ended))
     if missing:
         detail = f"{len(missing)} of {len(before)} pods do not run as before: {', '.join(missing[:5])}"
         return Finding(name, Verdict.WAITING, detail)
     if not before:
-        return Finding(name, Verdict.NOT_PROVEN, "no pod ran before")
-    told = f"; ended with exit code 0 meanwhile: {', '.join(sorted(ended))}" if ended else ""
-    return Finding(name, Verdict.PASSED, f"{len(before) - len(ended)} pods{told}")
+        return Finding(name, Verdict.NOT_PROVEN, "no pod was running before")
+    note = f"; ended with exit code 0 in between: {', '.join(sorted(ended))}" if ended else ""
+    return Finding(name, Verdict.PASSED, f"{len(before) - len(ended)} pods{note}")

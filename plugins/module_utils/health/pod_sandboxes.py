@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pods as the runtime has them: which run, which have ended, and removing all sandboxes for a change of the driver.
+"""Pods in the runtime: finds running and ended ones, and removes all sandboxes for a change of the driver.
 
-The CRI tells how a container ended, and the pod's labels, but neither its restartPolicy nor who ended it: a program
-that is asked to end may say 0 too. A pod of a Job is meant to end; of another one 0 counts if kubelet did not run then.
+The CRI reports the exit code of a container and the labels of the pod, but neither its restartPolicy nor what stopped
+it: a program that gets SIGTERM may also exit with 0. A pod of a Job is expected to end; for other pods the exit code 0
+counts only if kubelet was not running then.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from ..state.plan_document import Sandboxes
 from ..systemd.stale_cgroups import processes_in
 
 REMOVE_TIMEOUT = 300.0
-SETTLE_TIMEOUT = 30.0
+STARTING_TIMEOUT = 30.0
 QUIET = 10.0
-"""Seconds without a change after which what is left is no sandbox in the making, but what the runtime once lost."""
+"""Seconds without a change after which remaining processes are not of a starting sandbox, but orphans."""
 CALL_TIMEOUT = 90.0
 CRI_NAMESPACE = "k8s.io"
 PAUSE = 1.0
 
 
 class SandboxesRemain(ColocationError):
-    """Sandboxes that the runtime does not let go."""
+    """Sandboxes that the runtime does not remove."""
 
 
 def running_pods(client: CriClient) -> dict[str, int]:
@@ -47,27 +48,27 @@ def running_pods(client: CriClient) -> dict[str, int]:
     return pods
 
 
-def remove_all_sandboxes(node: Node, wanted: Sandboxes) -> int:
-    """Stop and remove every sandbox; the number of removals. kubelet must be stopped, or it makes new ones.
+def remove_all_sandboxes(node: Node, sandboxes: Sandboxes) -> int:
+    """Stop and remove every sandbox; returns their number. kubelet must be stopped, or it creates new ones.
 
-    A sandbox in the making when kubelet ended is in no list. The runtime takes it back, which is waited for: were the
-    runtime stopped meanwhile, its processes would stay for good.
+    A sandbox that was starting when kubelet stopped is in no list. The runtime removes it, which this function waits
+    for: if the runtime were stopped before, the processes would remain.
     """
-    removed = _remove_listed(node, wanted.endpoint)
-    made = _starting_processes(node.host, wanted.cgroups)
+    removed = _remove_listed(node, sandboxes.endpoint)
+    starting = _starting_processes(node.host, sandboxes.cgroups)
     now = node.clock.monotonic()
-    deadline, quiet = now + SETTLE_TIMEOUT, now + QUIET
-    while made and node.clock.monotonic() < min(deadline, quiet):
+    deadline, quiet = now + STARTING_TIMEOUT, now + QUIET
+    while starting and node.clock.monotonic() < min(deadline, quiet):
         node.clock.sleep(PAUSE)
-        removed += _remove_listed(node, wanted.endpoint)
-        before, made = made, _starting_processes(node.host, wanted.cgroups)
-        if made != before:
+        removed += _remove_listed(node, sandboxes.endpoint)
+        before, starting = starting, _starting_processes(node.host, sandboxes.cgroups)
+        if starting != before:
             quiet = node.clock.monotonic() + QUIET
     return removed
 
 
 def _starting_processes(host: Host, cgroups: tuple[str, ...]) -> set[int]:
-    """Processes of sandboxes that are in no list: containerd starts a shim first, and the shim what is in the cgroup.
+    """Processes of sandboxes that are in no list: containerd starts a shim, which starts the cgroup's processes.
 
     containerd runtime/v2/shim/util.go Command: -namespace; pkg/cri/constants K8sContainerdNamespace.
     """
@@ -91,25 +92,25 @@ def _remove_listed(node: Node, endpoint: str) -> int:
     troubles: dict[str, str] = {}
     while True:
         with node.cri(endpoint, CALL_TIMEOUT) as client:
-            left = client.pod_sandboxes()
-            if not left:
+            remaining = client.pod_sandboxes()
+            if not remaining:
                 return removed
-            for sandbox in tuple(left):
+            for sandbox in tuple(remaining):
                 if node.clock.monotonic() >= deadline:
-                    raise _removal_error(left, troubles, passes)
+                    raise _removal_error(remaining, troubles, passes)
                 trouble = _remove(client, sandbox)
                 if trouble:
                     troubles[sandbox.id] = trouble
                 else:
                     troubles.pop(sandbox.id, None)
-                    left.remove(sandbox)
+                    remaining.remove(sandbox)
                     removed += 1
         passes += 1
         node.clock.sleep(PAUSE)
 
 
 def _remove(client: CriClient, sandbox: PodSandbox) -> str:
-    """Stop and remove one; the trouble in words, empty when there was none."""
+    """Stop and remove one sandbox; returns the error message, empty on success."""
     try:
         client.stop_pod_sandbox(sandbox.id)
         client.remove_pod_sandbox(sandbox.id)
@@ -118,17 +119,17 @@ def _remove(client: CriClient, sandbox: PodSandbox) -> str:
     return ""
 
 
-def _removal_error(left: list[PodSandbox], troubles: dict[str, str], passes: int) -> SandboxesRemain:
-    found = [troubles[each.id] for each in left if each.id in troubles]
-    if found:
-        reason = found[-1]
+def _removal_error(remaining: list[PodSandbox], troubles: dict[str, str], passes: int) -> SandboxesRemain:
+    messages = [troubles[sandbox.id] for sandbox in remaining if sandbox.id in troubles]
+    if messages:
+        reason = messages[-1]
     elif passes:
-        reason = "They come back: is kubelet or another client of the runtime at work?"
+        reason = "They are created again: check whether kubelet or another client of the runtime is running"
     else:
         reason = "The runtime is too slow"
     return SandboxesRemain(
-        f"{len(left)} pod sandboxes cannot be removed in {REMOVE_TIMEOUT:.0f} s. {reason}",
-        "Look at the runtime's log; a reboot of the drained node removes every sandbox",
+        f"{len(remaining)} pod sandboxes could not be removed within {REMOVE_TIMEOUT:.0f} s. {reason}",
+        "Check the runtime's log; a reboot of the drained node removes every sandbox",
     )
 
 
@@ -137,28 +138,31 @@ def _removal_error(left: list[PodSandbox], troubles: dict[str, str], passes: int
 JOB_LABELS = frozenset(("batch.kubernetes.io/job-name", "job-name", "volcano.sh/job-name"))
 
 CountsAsEnd = Callable[[PodSandbox, Exit], bool]
-"""Whether an exit with 0 is the end of the work."""
+"""Whether an exit with code 0 means that the pod is done."""
 
 
 def count_every_exit(_sandbox: PodSandbox, _exit: Exit) -> bool:
-    """While kubelet is stopped nobody else ends a container."""
+    """Count every exit: while kubelet is stopped, no other component stops containers."""
     return True
 
 
 def count_exits_before(kubelet_started: float | None) -> CountsAsEnd:
-    """``kubelet_started``: seconds since 1970; None when it was not restarted, or by a process that is gone."""
+    """Count exits of Jobs, and others before ``kubelet_started``.
+
+    ``kubelet_started``: seconds since 1970; None: not restarted, or restarted by an earlier process.
+    """
 
     def counts(sandbox: PodSandbox, ended: Exit) -> bool:
         if not JOB_LABELS.isdisjoint(sandbox.labels):
             return True
-        left = sandbox.state is SandboxState.NOT_READY
-        return left and kubelet_started is not None and ended.finished < kubelet_started
+        stopped = sandbox.state is SandboxState.NOT_READY
+        return stopped and kubelet_started is not None and ended.finished < kubelet_started
 
     return counts
 
 
 def ended_pods(node: Node, endpoint: str, before: Mapping[str, int]) -> list[str]:
-    """Pods that have ended since ``before``, in which case kubelet is stopped; none where the runtime does not tell."""
+    """Pods that have ended since ``before``, while kubelet is stopped; empty if the runtime does not respond."""
     try:
         with node.cri(endpoint) as client:
             running = running_pods(client)
@@ -170,12 +174,12 @@ def ended_pods(node: Node, endpoint: str, before: Mapping[str, int]) -> list[str
 
 
 def has_ended(before: int, running: int, done: int) -> bool:
-    """Whether all containers that do not run any more are done."""
+    """Whether all containers that are no longer running are done."""
     return done > 0 and running + done >= before
 
 
 def count_finished_containers(client: CriClient, pods: Collection[str], counts: CountsAsEnd) -> dict[str, int]:
-    """{"namespace/name": containers that are done} of those pods none of whose containers has failed."""
+    """{"namespace/name": number of done containers}; 0 for a pod with a failed container."""
     newest: dict[str, PodSandbox] = {}
     for sandbox in client.pod_sandboxes() if pods else ():
         name = f"{sandbox.namespace}/{sandbox.name}"
@@ -188,8 +192,9 @@ def count_finished_containers(client: CriClient, pods: Collection[str], counts: 
 def _count_finished(
     client: CriClient, sandbox: PodSandbox, containers: Iterable[Container], counts: CountsAsEnd
 ) -> int:
-    own = sorted((each for each in containers if each.sandbox_id == sandbox.id), key=lambda each: each.attempt)
-    last = {each.name: each for each in own}
-    exits = [client.container_exit(each.id) for each in last.values() if each.state is ContainerState.EXITED]
-    known = [each for each in exits if each is not None]
-    return len(known) if all(each.code == 0 and counts(sandbox, each) for each in known) else 0
+    in_sandbox = (container for container in containers if container.sandbox_id == sandbox.id)
+    last = {container.name: container for container in sorted(in_sandbox, key=lambda container: container.attempt)}
+    ended = [container for container in last.values() if container.state is ContainerState.EXITED]
+    exits = [client.container_exit(container.id) for container in ended]
+    known = [container_exit for container_exit in exits if container_exit is not None]
+    return len(known) if all(exited.code == 0 and counts(sandbox, exited) for exited in known) else 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of the health gate that look at the container runtime and NRI."""
+"""Checks of the health gate for the container runtime and NRI."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PROC_NET_UNIX = "/proc/net/unix"
 LISTENING = 1 << 16
 """__SO_ACCEPTCON in the flags column of /proc/net/unix (linux/net.h)."""
 SS_CONNECTED = 3
-"""The St column there (linux/net.h socket_state)."""
+"""Value of the St column in /proc/net/unix (linux/net.h socket_state)."""
 CLOCK_STEP = 2.0
-"""Seconds a file time may lie before the restart it belongs to: the kernel stamps files with a coarse clock."""
+"""Seconds that a file time may be older than the restart: the kernel uses a coarse clock for file times."""
 
 
 def ready(node: Node, endpoint: str) -> Finding:
-    """Version answers, and the condition RuntimeReady is true."""
+    """Whether the runtime responds and its condition RuntimeReady is true."""
     name = "container runtime ready"
     try:
         with node.cri(endpoint) as client:
@@ -32,12 +32,12 @@ def ready(node: Node, endpoint: str) -> Finding:
     except CriFailure as error:
         return Finding(name, Verdict.WAITING, error.message)
     if not status.ready:
-        return Finding(name, Verdict.WAITING, f"{version.runtime_name} says that it is not ready")
+        return Finding(name, Verdict.WAITING, f"{version.runtime_name} reports that it is not ready")
     return Finding(name, Verdict.PASSED, f"{version.runtime_name} {version.runtime_version}")
 
 
-def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
-    """The running value of SystemdCgroup of each runc handler, as the CRI plugin tells it."""
+def handlers(node: Node, endpoint: str, expected: dict[str, bool]) -> Finding:
+    """Whether the running value of SystemdCgroup of each runc handler is as expected, from the CRI plugin's status."""
     name = "SystemdCgroup of the runtime"
     try:
         with node.cri(endpoint) as client:
@@ -48,29 +48,29 @@ def handlers(node: Node, endpoint: str, wanted: dict[str, bool]) -> Finding:
     try:
         running = systemd_cgroup(json.loads(info.get("config", "")), version)
     except (ValueError, AttributeError):
-        return Finding(name, Verdict.NOT_PROVEN, "the runtime does not tell its configuration")
-    wrong = sorted(handler for handler, value in wanted.items() if running.get(handler, False) != value)
+        return Finding(name, Verdict.NOT_PROVEN, "the runtime does not report its configuration")
+    wrong = sorted(handler for handler, value in expected.items() if running.get(handler, False) != value)
     if wrong:
-        shown = ", ".join(f"{handler}={running.get(handler, 'no such handler')}" for handler in wrong)
-        return Finding(name, Verdict.FAILED, f"running value: {shown}")
-    return Finding(name, Verdict.PASSED, ", ".join(f"{handler}={value}" for handler, value in sorted(wanted.items())))
+        values = ", ".join(f"{handler}={running.get(handler, 'no such handler')}" for handler in wrong)
+        return Finding(name, Verdict.FAILED, f"running value: {values}")
+    return Finding(name, Verdict.PASSED, ", ".join(f"{handler}={value}" for handler, value in sorted(expected.items())))
 
 
-def cgroup_driver(node: Node, endpoint: str, wanted: str) -> Finding:
-    """The driver in force of a runtime that has one for all handlers: CRI-O's, told since 1.28 (KEP-4033)."""
+def cgroup_driver(node: Node, endpoint: str, expected: str) -> Finding:
+    """Whether a runtime with one driver for all handlers uses it: CRI-O, which reports it since 1.28 (KEP-4033)."""
     name = "cgroup driver of the runtime"
     try:
         with node.cri(endpoint) as client:
-            found = client.cgroup_driver()
+            driver = client.cgroup_driver()
     except CriError as error:
         if error.code == UNIMPLEMENTED:
-            return Finding(name, Verdict.NOT_PROVEN, "the runtime does not tell its driver")
+            return Finding(name, Verdict.NOT_PROVEN, "the runtime does not report its driver")
         return Finding(name, Verdict.WAITING, error.message)
     except CriFailure as error:
         return Finding(name, Verdict.WAITING, error.message)
-    if found != wanted:
-        return Finding(name, Verdict.FAILED, f"running value: {found or 'not told'}")
-    return Finding(name, Verdict.PASSED, wanted)
+    if driver != expected:
+        return Finding(name, Verdict.FAILED, f"running value: {driver or 'not reported'}")
+    return Finding(name, Verdict.PASSED, expected)
 
 
 def systemd_cgroup(config: dict[str, Any], version: str | None = None) -> dict[str, bool]:
@@ -83,24 +83,24 @@ def systemd_cgroup(config: dict[str, Any], version: str | None = None) -> dict[s
 
 
 def nri_socket(node: Node, path: str, newer_than: float | None) -> Finding:
-    """The socket exists, somebody listens, and it was made after the runtime's restart."""
+    """Whether the socket exists, a process listens on it, and it was created after the runtime's restart."""
     name = "NRI socket"
     try:
-        found = node.host.lstat(path)
+        status = node.host.lstat(path)
         table = node.host.read_table(PROC_NET_UNIX)
     except FileNotFoundError:
-        return Finding(name, Verdict.WAITING, f"{path} is not there")
+        return Finding(name, Verdict.WAITING, f"{path} does not exist")
     except OSError as error:
         return Finding(name, Verdict.WAITING, f"{path}: {error.strerror}")
-    if newer_than is not None and found.st_ctime < newer_than - CLOCK_STEP:
+    if newer_than is not None and status.st_ctime < newer_than - CLOCK_STEP:
         return Finding(name, Verdict.WAITING, f"{path} is older than the restart of the runtime")
     if os.path.realpath(path) not in [os.path.realpath(name) for name in listening_sockets(table)]:
-        return Finding(name, Verdict.WAITING, f"nobody listens at {path}")
-    return Finding(name, Verdict.PASSED, f"{path}, made after the restart" if newer_than else path)
+        return Finding(name, Verdict.WAITING, f"no process listens on {path}")
+    return Finding(name, Verdict.PASSED, f"{path}, created after the restart" if newer_than else path)
 
 
 def nri_plugins(node: Node, path: str, before: int) -> Finding:
-    """As many plugins are connected to the socket as were before; the kernel tells how many, not which."""
+    """Whether as many plugins are connected as before; the kernel reports their number, but not their names."""
     name = "NRI plugins"
     try:
         now = count_connections(node.host.read_table(PROC_NET_UNIX), path)
@@ -111,11 +111,11 @@ def nri_plugins(node: Node, path: str, before: int) -> Finding:
 
 
 def count_connections(table: str, path: str) -> int:
-    """Connections that a listening socket has accepted: they bear its path in /proc/net/unix (net/unix/af_unix.c)."""
-    wanted = os.path.realpath(path)
+    """Connections accepted by a listening socket: they have its path in /proc/net/unix (net/unix/af_unix.c)."""
+    socket_path = os.path.realpath(path)
     rows = [line.split(None, 7) for line in table.splitlines()[1:]]
-    found = [row for row in rows if len(row) == 8 and int(row[5], 16) == SS_CONNECTED]
-    return sum(1 for row in found if os.path.realpath(row[7]) == wanted)
+    connections = [row for row in rows if len(row) == 8 and int(row[5], 16) == SS_CONNECTED]
+    return sum(1 for row in connections if os.path.realpath(row[7]) == socket_path)
 
 
 def listening_sockets(table: str) -> list[str]:

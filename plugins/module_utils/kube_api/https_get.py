@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One question to the API server with kubelet's own rights; nothing of what it takes to ask is in any message."""
+"""One request to the API server as kubelet's user; no message contains its address or credentials."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     import ssl
 
 TIMEOUT = 5.0
-"""Seconds for the connection, for the handshake, and for the answer."""
+"""Seconds for the connection, for the handshake, and for the response."""
 LIMIT = 1 << 22
 """Bytes; a Node lists its images, and annotations may have 256 KiB."""
 PARTIAL_CHAIN = 0x80000
-"""X509_V_FLAG_PARTIAL_CHAIN (ssl names it since 3.10): a given authority need not be a root, as in Go's crypto/x509."""
+"""X509_V_FLAG_PARTIAL_CHAIN (ssl names it since 3.10): a trusted CA need not be a root, as in Go's crypto/x509."""
 OTHER_NAME = (62, 64)
 """X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH; their text names the address."""
 RUN = "/run"
 
 
 class RequestFailed(ColocationError):
-    """Nobody answers, or not so that it could be trusted. The message goes on behind "the API server"."""
+    """No response, or an untrusted or invalid one. The message continues the words "the API server"."""
 
 
 def get(host: Host, access: Access, path: str) -> tuple[int, bytes]:
-    """(HTTP status, body) of a GET; NoAnswer with the reason. ``path`` begins with a slash."""
-    # Here, because only a node of a cluster needs it and it is half of our import time.
+    """(HTTP status, body) of a GET; RequestFailed with the reason. ``path`` begins with a slash."""
+    # Imported here: it takes half of the import time, and only a node of a cluster needs it.
     import ssl
 
     context = _context(host, access)
@@ -44,20 +44,20 @@ def get(host: Host, access: Access, path: str) -> tuple[int, bytes]:
             connection.sendall(_request(access, path))
             return _parse_response(_receive(connection))
     except ssl.SSLCertVerificationError as error:
-        why = "it is for another name" if error.verify_code in OTHER_NAME else error.verify_message
-        raise RequestFailed(f"shows a certificate that does not hold: {why}") from None
+        reason = "it is for another name" if error.verify_code in OTHER_NAME else error.verify_message
+        raise RequestFailed(f"has an invalid certificate: {reason}") from None
     except ssl.SSLError as error:
-        # Before Python 3.10 OpenSSL 3's own error of a hang-up has no class of its own, and a wrong name.
+        # Before Python 3.10, OpenSSL 3's error for a closed connection has no separate class, and a wrong name.
         if isinstance(error, ssl.SSLEOFError) or "unexpected eof" in str(error):
-            raise RequestFailed("is silent: it hangs up") from None
-        raise RequestFailed(f"ends TLS with {error.reason or 'an error'}") from None
+            raise RequestFailed("does not respond: it closes the connection") from None
+        raise RequestFailed(f"fails the TLS handshake with {error.reason or 'an error'}") from None
     except socket.timeout:
-        raise RequestFailed(f"is silent: no answer within {TIMEOUT:.0f} s") from None
+        raise RequestFailed(f"does not respond: no response within {TIMEOUT:.0f} s") from None
     except OSError as error:
-        raise RequestFailed(f"is silent: {error.strerror or type(error).__name__}") from None
+        raise RequestFailed(f"does not respond: {error.strerror or type(error).__name__}") from None
     except ValueError:
-        # A name that is none: labels that are empty or too long.
-        raise RequestFailed("has a name that cannot be looked up") from None
+        # An invalid host name: its labels are empty or too long.
+        raise RequestFailed("has an invalid host name") from None
 
 
 def _request(access: Access, path: str) -> bytes:
@@ -74,30 +74,30 @@ def _request(access: Access, path: str) -> bytes:
 
 
 def _receive(connection: ssl.SSLSocket) -> bytes:
-    """All that comes until the end, which a server of HTTP/1.0 makes by closing."""
+    """All data until the server closes the connection, which ends an HTTP/1.0 response."""
     import ssl
 
     deadline = time.monotonic() + TIMEOUT
-    answer = bytearray()
-    while len(answer) <= LIMIT:
-        left = deadline - time.monotonic()
-        if left <= 0:
+    response = bytearray()
+    while len(response) <= LIMIT:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
             raise socket.timeout
-        connection.settimeout(left)
+        connection.settimeout(remaining)
         try:
             piece = connection.recv(1 << 16)
         except ssl.SSLError:
-            if not answer:
+            if not response:
                 raise
-            piece = b""  # closed without TLS's own farewell; of a document that was cut off nothing is taken
+            piece = b""  # closed without close_notify; a truncated document fails to parse later
         if not piece:
-            return bytes(answer)
-        answer += piece
-    raise RequestFailed("gives an answer without an end")
+            return bytes(response)
+        response += piece
+    raise RequestFailed(f"sends a response of more than {LIMIT} bytes")
 
 
-def _parse_response(answer: bytes) -> tuple[int, bytes]:
-    head, _gap, body = answer.partition(b"\r\n\r\n")
+def _parse_response(response: bytes) -> tuple[int, bytes]:
+    head, _gap, body = response.partition(b"\r\n\r\n")
     status = head.split(b" ", 2)[1:2]
     if not head.startswith(b"HTTP/") or not status or len(status[0]) != 3 or not status[0].isdigit():
         raise RequestFailed("does not speak HTTP")
@@ -121,19 +121,19 @@ def _context(host: Host, access: Access) -> ssl.SSLContext:
             with _memory_file(host, access.certificate) as certificate, _memory_file(host, access.key) as key:
                 context.load_cert_chain(certificate, key, _refuse_password)
     except (OSError, ValueError):
-        # Both also stand for what OpenSSL cannot read.
-        raise RequestFailed("cannot be asked: a certificate or key of kubelet's kubeconfig cannot be used") from None
+        # Both are also raised for input that OpenSSL cannot parse.
+        raise RequestFailed("cannot be called: a certificate or key of kubelet's kubeconfig is invalid") from None
     return context
 
 
 def _refuse_password() -> bytes:
-    """Nobody is there to be asked for the password of a key."""
+    """Reject an encrypted key: its password is not available."""
     raise ValueError
 
 
 @contextmanager
 def _memory_file(host: Host, content: bytes) -> Iterator[str]:
-    """A path to a file in memory without a name: OpenSSL reads certificates and keys from paths only."""
+    """The path of an unnamed file in memory: OpenSSL reads certificates and keys only from paths."""
     in_memory = getattr(os, "memfd_create", None)  # since 3.8
     if in_memory is not None:
         handle = in_memory("volcano-colocation")

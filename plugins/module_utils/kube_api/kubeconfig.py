@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How kubelet reaches its API server: read from its own kubeconfig, kept in memory, never shown.
+"""Reads from kubelet's kubeconfig how to access the API server; the data stays in memory and is never printed.
 
-Shapes and rules: k8s.io/client-go tools/clientcmd, api/v1/types.go and client_config.go.
+Format and rules: k8s.io/client-go tools/clientcmd, api/v1/types.go and client_config.go.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ USER = frozenset(
         "extensions",
     )
 )
-"""What is known of either. A key beside them may be another way to the server, or to log in there."""
+"""Supported keys of a cluster and a user. Any other key may change how to connect or to authenticate."""
 UNSUPPORTED = (
     "exec",
     "auth-provider",
@@ -53,16 +53,16 @@ UNSUPPORTED = (
     "as-user-extra",
     "proxy-url",
 )
-"""Those of them that are named; another name may be anything."""
+"""Unsupported keys that a message names; it does not repeat other keys, which may contain anything."""
 TOKEN = re.compile(r"[\x21-\x7e]+\Z")
 HTTPS_PORT = 443
 
 
 @dataclass(frozen=True)
 class Access:
-    """Where the API server is, what proves that it is that, and what proves who asks; certificates are PEM.
+    """Address of the API server, CA, and client credentials; certificates are PEM.
 
-    ``authority`` None: the system's; nothing is proven of the server where not ``verified``.
+    ``authority`` None: the CAs of the system. Without ``verified``, the server's certificate is not checked.
     """
 
     address: str = field(repr=False)
@@ -77,7 +77,7 @@ class Access:
 
 
 def read_access(host: Host, path: str) -> Access:
-    """What the kubeconfig at ``path`` says; NotUnderstood with the place, and nothing of the content."""
+    """Read the kubeconfig at ``path``; UnsupportedSyntax with the place, but without any content."""
     text = _content(host, path, path).decode("utf-8", "surrogateescape")
     try:
         document = _json(text) if text.lstrip("\ufeff \t\r\n").startswith("{") else yaml_subset.parse(text)
@@ -88,7 +88,7 @@ def read_access(host: Host, path: str) -> Access:
 
 
 class _UnknownKey(UnsupportedSyntax):
-    """A key that is not known."""
+    """A key that is not supported."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"its {name}" if name in UNSUPPORTED else "one of its keys")
@@ -96,30 +96,30 @@ class _UnknownKey(UnsupportedSyntax):
 
 
 def _line_of(text: str, error: UnsupportedSyntax) -> int | None:
-    """Where a key that is not known stands."""
+    """The line of an unsupported key."""
     if not isinstance(error, _UnknownKey):
         return None
-    written = re.compile(rf"""[\s{{,-]*["']?{re.escape(error.name)}["']?\s*:""")
-    return next((number for number, line in enumerate(text.split("\n"), 1) if written.match(line)), None)
+    pattern = re.compile(rf"""[\s{{,-]*["']?{re.escape(error.name)}["']?\s*:""")
+    return next((number for number, line in enumerate(text.split("\n"), 1) if pattern.match(line)), None)
 
 
 def _json(text: str) -> Any:
     try:
         return json.loads(text.lstrip("\ufeff"))
     except json.JSONDecodeError as error:
-        raise UnsupportedSyntax("neither JSON nor YAML in lines of its own", line=error.lineno) from None
+        raise UnsupportedSyntax("it is neither JSON nor block-style YAML", line=error.lineno) from None
     except RecursionError:
         raise UnsupportedSyntax("it is nested too deeply") from None
 
 
-def _content(host: Host, path: str, shown: str) -> bytes:
+def _content(host: Host, path: str, name: str) -> bytes:
     try:
         return host.read_bytes(path)
     except (OSError, ValueError) as error:
-        raise UnsupportedSyntax(getattr(error, "strerror", None) or "it cannot be read", file=shown) from None
+        raise UnsupportedSyntax(getattr(error, "strerror", None) or "it cannot be read", file=name) from None
 
 
-def _access(host: Host, folder: str, document: Any) -> Access:
+def _access(host: Host, directory: str, document: Any) -> Access:
     whole = _mapping(document, "the document")
     context = _named_entry(whole, "contexts", "context", _text(whole, "current-context"))
     cluster = _named_entry(whole, "clusters", "cluster", _text(context, "cluster"))
@@ -128,11 +128,11 @@ def _access(host: Host, folder: str, document: Any) -> Access:
         for name, value in entry.items():
             if name not in known and value not in (None, "", [], {}):
                 raise _UnknownKey(name)
-    files = _Files(host, folder)
+    files = _Files(host, directory)
     address, port, prefix = _server(_text(cluster, "server"))
     key, certificate = files.pem(user, "client-key"), files.pem(user, "client-certificate")
     if (key is None) is not (certificate is None):
-        raise UnsupportedSyntax("a client certificate without its key, or a key without its certificate")
+        raise UnsupportedSyntax("a client certificate or key is set without the other one")
     return Access(
         address=address,
         port=port,
@@ -147,71 +147,71 @@ def _access(host: Host, folder: str, document: Any) -> Access:
 
 
 class _Files:
-    """Files that a kubeconfig names; the place in which it lies is where their paths begin."""
+    """Files that a kubeconfig refers to; relative paths start at the directory of the kubeconfig."""
 
-    def __init__(self, host: Host, folder: str) -> None:
+    def __init__(self, host: Host, directory: str) -> None:
         self._host = host
-        self._folder = folder
+        self._directory = directory
 
     def pem(self, entry: Mapping[str, Any], name: str) -> bytes | None:
-        """The certificates or the key of a field; what is embedded goes before a file."""
+        """The certificates or the key of a field; embedded data takes precedence over a file."""
         embedded = _text(entry, f"{name}-data")
         if not embedded:
             return self.read(_text(entry, name), name)
         try:
             return base64.b64decode("".join(embedded.split()), validate=True)
         except ValueError:
-            raise UnsupportedSyntax(f"{name}-data is no base64") from None
+            raise UnsupportedSyntax(f"{name}-data is not base64") from None
 
     def read(self, path: str, name: str) -> bytes | None:
-        """The content of a file that the field ``name`` leads to."""
+        """The content of the file in the field ``name``."""
         if not path:
             return None
-        return _content(self._host, os.path.join(self._folder, path), f"the {name} of kubelet's kubeconfig")
+        return _content(self._host, os.path.join(self._directory, path), f"the {name} of kubelet's kubeconfig")
 
 
 def _token(files: _Files, user: Mapping[str, Any]) -> str | None:
-    """The file goes before the text: client-go transport/token_source.go."""
-    found = files.read(_text(user, "tokenFile"), "tokenFile")
-    token = _text(user, "token") if found is None else found.decode("ascii", "replace").strip()
+    """The bearer token; the file takes precedence: client-go transport/token_source.go."""
+    content = files.read(_text(user, "tokenFile"), "tokenFile")
+    token = _text(user, "token") if content is None else content.decode("ascii", "replace").strip()
     if token and not TOKEN.match(token):
-        raise UnsupportedSyntax("a token of other characters than printable ones")
+        raise UnsupportedSyntax("the token has characters that are not printable")
     return token or None
 
 
 def _server(url: str) -> tuple[str, int, str]:
-    """(address, port, path before the API's) of a server."""
+    """(address, port, path prefix) of a server."""
     try:
-        found = urlsplit(url)
-        port = found.port or HTTPS_PORT
+        parts = urlsplit(url)
+        port = parts.port or HTTPS_PORT
     except ValueError:
-        raise UnsupportedSyntax("the server of its cluster is no URL") from None
-    plain = "".join((found.netloc, found.path))
-    if found.scheme != "https" or not found.hostname or not TOKEN.match(plain) or found.username or found.query:
-        raise UnsupportedSyntax("the server of its cluster is no https:// URL")
-    return found.hostname, port, found.path.rstrip("/")
+        raise UnsupportedSyntax("the server of its cluster is not a URL") from None
+    plain = "".join((parts.netloc, parts.path))
+    if parts.scheme != "https" or not parts.hostname or not TOKEN.match(plain) or parts.username or parts.query:
+        raise UnsupportedSyntax("the server of its cluster is not an https:// URL")
+    return parts.hostname, port, parts.path.rstrip("/")
 
 
 def _named_entry(whole: Mapping[str, Any], plural: str, singular: str, name: str) -> Mapping[str, Any]:
-    """The entry of a list that is chosen by its name; the first one, as clientcmd does not write two."""
+    """The first entry of a list with this name; clientcmd does not write two."""
     entries = whole.get(plural) or []
     if isinstance(entries, list):
         for entry in entries:
             if isinstance(entry, dict) and name and entry.get("name") == name:
                 return _mapping(entry.get(singular) or {}, f"one of its {plural}")
-    raise UnsupportedSyntax(f"its {plural} have none of the name that is chosen")
+    raise UnsupportedSyntax(f"its {plural} have no entry with the selected name")
 
 
-def _mapping(value: Any, what: str) -> Mapping[str, Any]:
+def _mapping(value: Any, name: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise UnsupportedSyntax(f"{what} is no mapping")
+        raise UnsupportedSyntax(f"{name} is not a mapping")
     return value
 
 
 def _text(entry: Mapping[str, Any], name: str) -> str:
     value = entry.get(name)
     if value is not None and not isinstance(value, str):
-        raise UnsupportedSyntax(f"{name} is no text")
+        raise UnsupportedSyntax(f"{name} is not a string")
     return value or ""
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The little of YAML in which programs write a kubeconfig: maps and lists in lines of their own, values of one line.
+"""Parses the subset of YAML that programs use for a kubeconfig: block mappings and lists with values on one line.
 
-A node has no YAML library. Everything else is refused by its line, and never quoted: the text holds keys.
+A node has no YAML library. Other syntax is rejected with its line number, without quoting it: the text contains keys.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ..errors import ColocationError
 MAX_DEPTH = 16
 WHITESPACE = " \t\r"
 INVISIBLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]|\r(?!\\Z)")
-"""Control characters and other ends of lines."""
-KEY = re.compile(r"""(?P<key>[A-Za-z0-9_./-]+|"[^"\\]*"|'[^']*')[ \t]*:(?:[ \t]+(?P<rest>.*))?\Z""")
+"""Control characters and other line separators."""
+KEY = re.compile(r"""(?P<key>[A-Za-z0-9_./-]+|"[^"\\]*"|'[^']*')[ \t]*:(?:[ \t]+(?P<value>.*))?\Z""")
 DOUBLE = re.compile(r'("(?:[^"\\]|\\.)*")(?:[ \t]+#.*)?\Z')
 SINGLE = re.compile(r"'((?:[^']|'')*)'(?:[ \t]+#.*)?\Z")
 EMPTY = re.compile(r"(\{[ \t]*\}|\[[ \t]*\])(?:[ \t]+#.*)?\Z")
@@ -27,21 +27,21 @@ WORDS: dict[str, Any] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-"""Plain words that are no text (YAML 1.2, core schema)."""
+"""Plain scalars that are not strings (YAML 1.2, core schema)."""
 INDICATORS = {
     "&": "an anchor",
     "*": "an alias",
     "!": "a tag",
-    "|": "a text of several lines",
-    ">": "a text of several lines",
-    "{": "a mapping in braces",
-    "[": "a list in brackets",
-    **dict.fromkeys("%@`,]}", "a character that begins no value"),
+    "|": "a multi-line string",
+    ">": "a multi-line string",
+    "{": "a flow mapping",
+    "[": "a flow list",
+    **dict.fromkeys("%@`,]}", "a character that cannot start a value"),
 }
 
 
 class UnsupportedSyntax(ColocationError):
-    """A text, or a line of it, that is not in a shape known here. It is not quoted."""
+    """A text or line with unsupported syntax. The message does not quote it."""
 
 
 class Line(NamedTuple):
@@ -53,43 +53,43 @@ class Line(NamedTuple):
 
 
 def parse(text: str) -> Any:
-    """Maps, lists, texts, booleans and None; NotUnderstood with its line."""
+    """Parse mappings, lists, strings, booleans and null; UnsupportedSyntax with the line number."""
     lines = _lines(text)
     if not lines:
         return None
     value, end = _parse_block(lines, 0, MAX_DEPTH)
     if end < len(lines):
-        raise _syntax_error(lines[end], "it is indented like nothing before it")
+        raise _syntax_error(lines[end], "its indentation matches no line before it")
     return value
 
 
-def _syntax_error(line: Line, what: str) -> UnsupportedSyntax:
-    return UnsupportedSyntax(what, line=line.number)
+def _syntax_error(line: Line, problem: str) -> UnsupportedSyntax:
+    return UnsupportedSyntax(problem, line=line.number)
 
 
 def _lines(text: str) -> list[Line]:
-    found: list[Line] = []
-    begun = False
+    lines: list[Line] = []
+    in_document = False
     for number, raw in enumerate(text.lstrip("\ufeff").split("\n"), 1):
         content = raw.strip(WHITESPACE)
         line = Line(number, len(raw) - len(raw.lstrip(" ")), content)
         if not content or content.startswith("#"):
             continue
         if INVISIBLE.search(raw):
-            raise _syntax_error(line, "a character that nobody sees")
+            raise _syntax_error(line, "an invisible character")
         if raw.lstrip(" ").startswith("\t"):
             raise _syntax_error(line, "it is indented by a tab")
         if not line.indent and content.startswith(("---", "...", "%")):
-            if content != "---" or begun or found:
+            if content != "---" or in_document or lines:
                 raise _syntax_error(line, "it begins another document, or a directive")
-            begun = True
+            in_document = True
             continue
-        found.append(line)
-    return found
+        lines.append(line)
+    return lines
 
 
 def _parse_block(lines: list[Line], position: int, depth: int) -> tuple[Any, int]:
-    """The map or list that begins at a line, and the position behind it."""
+    """The mapping or list that begins at a line, and the position after it."""
     line = lines[position]
     if not depth:
         raise _syntax_error(line, "it is nested too deeply")
@@ -101,27 +101,29 @@ def _is_item(line: Line) -> bool:
 
 
 def _parse_map(lines: list[Line], position: int, depth: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     indent = lines[position].indent
     while position < len(lines) and lines[position].indent == indent and not _is_item(lines[position]):
         line = lines[position]
         matched = KEY.match(line.text)
         if matched is None:
-            raise _syntax_error(line, "it is no key with its value")
+            raise _syntax_error(line, "it is not a key with a value")
         key = matched["key"].strip("\"'")
-        if key in found:
-            raise _syntax_error(line, "its key is there twice")
-        rest = COMMENT.sub("", matched["rest"] or "") if (matched["rest"] or "").startswith("#") else matched["rest"]
-        if rest:
-            found[key] = _parse_scalar(line, rest)
+        if key in mapping:
+            raise _syntax_error(line, "its key is a duplicate")
+        remainder = (
+            COMMENT.sub("", matched["value"] or "") if (matched["value"] or "").startswith("#") else matched["value"]
+        )
+        if remainder:
+            mapping[key] = _parse_scalar(line, remainder)
             position = _next_position(lines, position)
         else:
-            found[key], position = _parse_nested(lines, position, depth, lists=True)
-    return found, position
+            mapping[key], position = _parse_nested(lines, position, depth, lists=True)
+    return mapping, position
 
 
 def _parse_list(lines: list[Line], position: int, depth: int) -> tuple[list[Any], int]:
-    found: list[Any] = []
+    items: list[Any] = []
     indent = lines[position].indent
     while position < len(lines) and lines[position].indent == indent and _is_item(lines[position]):
         line = lines[position]
@@ -134,12 +136,12 @@ def _parse_list(lines: list[Line], position: int, depth: int) -> tuple[list[Any]
             value, position = _parse_block(lines, position, depth - 1)
         else:
             value, position = _parse_scalar(line, item), _next_position(lines, position)
-        found.append(value)
-    return found, position
+        items.append(value)
+    return items, position
 
 
 def _parse_nested(lines: list[Line], position: int, depth: int, *, lists: bool) -> tuple[Any, int]:
-    """What is indented below a line that ends with its key or dash; the items of a key's list need not be."""
+    """The block below a line that ends with its key or dash; a list below a key need not be indented."""
     indent, following = lines[position].indent, position + 1
     if following < len(lines):
         child = lines[following]
@@ -151,7 +153,7 @@ def _parse_nested(lines: list[Line], position: int, depth: int, *, lists: bool) 
 def _next_position(lines: Sequence[Line], position: int) -> int:
     following = position + 1
     if following < len(lines) and lines[following].indent > lines[position].indent:
-        raise _syntax_error(lines[following], "it goes on with the value of the line before")
+        raise _syntax_error(lines[following], "it continues the value of the line before")
     return following
 
 
@@ -171,10 +173,10 @@ def _parse_scalar(line: Line, text: str) -> Any:
 def _parse_quoted(line: Line, text: str) -> str:
     matched = (DOUBLE if text[0] == '"' else SINGLE).match(text)
     if matched is None:
-        raise _syntax_error(line, "a quoted text that does not end in its line")
+        raise _syntax_error(line, "a quoted string that does not end on its line")
     if text[0] == "'":
         return matched[1].replace("''", "'")
     try:
         return str(json.loads(matched[1], strict=False))
     except ValueError:
-        raise _syntax_error(line, "an escape that JSON does not have") from None
+        raise _syntax_error(line, "an escape sequence that JSON does not have") from None

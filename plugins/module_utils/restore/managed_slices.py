@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slices that systemd_slice keeps on this node, found by the first line of their files, and taken back."""
+"""Finds the slices that systemd_slice manages on this node, by the first line of their files, and removes them."""
 
 from __future__ import annotations
 
@@ -28,56 +28,57 @@ ABSENT: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class SliceRestore:
-    """One slice with files of ours. ``work`` is None where it cannot be taken back, for the reason in ``error``."""
+    """One slice with managed files. ``prepared`` is None if it cannot be removed; ``error`` is the reason."""
 
     name: str
-    work: unit_result.PreparedSlice | None
+    prepared: unit_result.PreparedSlice | None
     error: str | None = None
 
 
 @dataclass(frozen=True)
 class ManagedSlices:
-    """``strays``: files of ours that belong to no slice any more."""
+    """``strays``: managed files that no longer belong to a slice."""
 
     slices: tuple[SliceRestore, ...]
     strays: tuple[str, ...]
 
 
 def find_slices(host: Host) -> ManagedSlices:
-    """Nothing is changed. Slices come before those that they lie in."""
-    ours = managed_files(host)
-    names = sorted({name for name in map(_slice_of, ours) if name}, key=lambda name: (-name.count("-"), name))
-    kept = tuple(_plan_slice(host, name, frozenset(names)) for name in names)
-    covered = {change.path for each in kept if each.work for change in each.work.plan.files}
-    failed = {each.name for each in kept if each.work is None}
-    return ManagedSlices(kept, tuple(path for path in ours if path not in covered and _slice_of(path) not in failed))
+    """Find managed slices without changing them; a nested slice comes before its parent."""
+    managed = managed_files(host)
+    names = sorted({name for name in map(_slice_of, managed) if name}, key=lambda name: (-name.count("-"), name))
+    slices = tuple(_plan_slice(host, name, frozenset(names)) for name in names)
+    covered = {change.path for slice_ in slices if slice_.prepared for change in slice_.prepared.plan.files}
+    failed = {slice_.name for slice_ in slices if slice_.prepared is None}
+    strays = tuple(path for path in managed if path not in covered and _slice_of(path) not in failed)
+    return ManagedSlices(slices, strays)
 
 
-def restore_slices(host: Host, wanted: ManagedSlices) -> None:
-    """Take every slice back; ColocationError for the first that cannot be, those before it are gone by then."""
+def restore_slices(host: Host, managed: ManagedSlices) -> None:
+    """Remove every slice; ColocationError for the first failure, after which the earlier ones stay removed."""
     with unit_result.slice_lock(host, "restore of slices"):
-        _restore_slices(host, wanted)
+        _restore_slices(host, managed)
 
 
-def _restore_slices(host: Host, wanted: ManagedSlices) -> None:
-    for each in wanted.slices:
-        unit_result.apply_prepared(host, unit_result.prepare(host, {**ABSENT, "name": each.name}))
-    if wanted.strays:
-        remove_files(host, wanted.strays)
+def _restore_slices(host: Host, managed: ManagedSlices) -> None:
+    for slice_ in managed.slices:
+        unit_result.apply_prepared(host, unit_result.prepare(host, {**ABSENT, "name": slice_.name}))
+    if managed.strays:
+        remove_files(host, managed.strays)
         if host.live:
             Bus(host).reload()
 
 
-def restore_result(host: Host, wanted: ManagedSlices) -> dict[str, Any]:
-    """As the result shows it."""
+def restore_result(host: Host, managed: ManagedSlices) -> dict[str, Any]:
+    """The slices and stray files for the module result."""
     return {
-        "slices": [_slice_result(each) for each in wanted.slices],
-        "strays": [_stray_result(host, p) for p in wanted.strays],
+        "slices": [_slice_result(slice_) for slice_ in managed.slices],
+        "strays": [_stray_result(host, path) for path in managed.strays],
     }
 
 
 def managed_files(host: Host) -> list[str]:
-    """Paths of the unit files and drop-ins whose first line says that they are ours."""
+    """Paths of unit files and drop-ins whose first line marks them as managed."""
     candidates = []
     for name in host.list(CONFIG):
         if name.endswith(SUFFIX) or (name.startswith(CONTROLLER_UNIT_PREFIX) and name.endswith(".service")):
@@ -88,7 +89,7 @@ def managed_files(host: Host) -> list[str]:
 
 
 def _slice_of(path: str) -> str:
-    """The slice that a file belongs to; of the unit beside it, the slice it is named after."""
+    """The slice of a unit file, drop-in or controller unit."""
     name = path[len(CONFIG) + 1 :].partition("/")[0]
     if name.startswith(CONTROLLER_UNIT_PREFIX):
         return name[len(CONTROLLER_UNIT_PREFIX) : -len(".service")] + SUFFIX
@@ -97,30 +98,30 @@ def _slice_of(path: str) -> str:
 
 def _text(host: Host, path: str) -> str:
     try:
-        found = files.read_content(host, path)
+        content = files.read_content(host, path)
     except ColocationError:
-        # A link, as systemctl enable makes them, is not ours.
+        # A link, for example of systemctl enable, is not a managed file.
         return ""
-    return (found or b"").decode("utf-8", "surrogateescape")
+    return (content or b"").decode("utf-8", "surrogateescape")
 
 
-def _plan_slice(host: Host, name: str, ours: frozenset[str]) -> SliceRestore:
+def _plan_slice(host: Host, name: str, managed: frozenset[str]) -> SliceRestore:
     try:
         request, state = unit_result.observe_request(host, {**ABSENT, "name": name})
-        # Slices of ours that lie in this one go before it.
-        state = replace(state, nested=tuple(each for each in state.nested if each not in ours))
+        # Managed slices nested in this one are removed before it.
+        state = replace(state, nested=tuple(nested for nested in state.nested if nested not in managed))
         return SliceRestore(name, unit_result.PreparedSlice(request, state, unit_plan.plan_slice(request, state)))
     except ColocationError as error:
         return SliceRestore(name, None, str(error))
 
 
-def _slice_result(kept: SliceRestore) -> dict[str, Any]:
-    work = kept.work
+def _slice_result(slice_: SliceRestore) -> dict[str, Any]:
+    prepared = slice_.prepared
     return {
-        "name": kept.name,
-        "error": kept.error,
-        "diff": unit_plan.render_diff(work.request, work.state, work.plan) if work else [],
-        "warnings": unit_result.warnings(work) if work else [],
+        "name": slice_.name,
+        "error": slice_.error,
+        "diff": unit_plan.render_diff(prepared.request, prepared.state, prepared.plan) if prepared else [],
+        "warnings": unit_result.warnings(prepared) if prepared else [],
     }
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every recorded QoS setting put back as it was before it was set, and the record and its unit taken away."""
+"""Restores every recorded QoS setting to its previous value, and removes the record and its unit."""
 
 from __future__ import annotations
 
@@ -25,48 +25,48 @@ from ..state.node_lock import node_lock
 
 @dataclass(frozen=True)
 class SettingRestore:
-    """What goes back below one cgroup root. ``gone``: recorded cgroups that are not there any more."""
+    """The restores below one cgroup root. ``missing``: recorded cgroups that no longer exist."""
 
     node: Node
     plan: workflow.Plan
-    gone: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def plan_restores(host: Host) -> tuple[SettingRestore, ...]:
-    """Nothing is changed; ColocationError when the record or a cgroup cannot be read."""
+    """Plan the restores without a change; ColocationError if the record or a cgroup cannot be read."""
     before: record.Record = record.load(host)
     roots = {key[0] for key in before} | ({ROOT} if reapply_unit.is_present(host) else set())
-    found: list[SettingRestore] = []
-    # The real one last: with it the record is empty, and the unit goes.
+    restores: list[SettingRestore] = []
+    # The real root last: after it the record is empty, and the unit is removed.
     for root in sorted(roots, key=lambda root: (root == ROOT, root)):
-        found.append(_plan_restore(host, root, before))
-        before = found[-1].plan.after
-    return tuple(found)
+        restores.append(_plan_restore(host, root, before))
+        before = restores[-1].plan.after
+    return tuple(restores)
 
 
 def restore_settings(host: Host, clock: Clock) -> tuple[SettingRestore, ...]:
-    """What was done; nothing at all where nothing is recorded."""
+    """Apply the restores and return them; without a recorded setting it does nothing."""
     if not plan_restores(host):
         return ()
     with node_lock(host, "restore of QoS settings", clock), record.hold_record(host, clock):
-        wanted = plan_restores(host)
-        for each in wanted:
-            workflow.execute(each.node, each.plan, clock)
-    return wanted
+        restores = plan_restores(host)
+        for restore in restores:
+            workflow.execute(restore.node, restore.plan, clock)
+    return restores
 
 
-def restore_result(wanted: tuple[SettingRestore, ...]) -> dict[str, Any]:
-    """As the result shows it: every setting that is recorded, and the cgroups that went with theirs."""
-    answers = [to_result(each.plan) for each in wanted]
+def restore_result(restores: tuple[SettingRestore, ...]) -> dict[str, Any]:
+    """For the module result: every recorded setting, and the recorded cgroups that no longer exist."""
+    results = [to_result(restore.plan) for restore in restores]
     return {
-        "changed": any(each.plan.changed for each in wanted),
-        "settings": [setting for each in answers for setting in each["settings"]],
-        "gone": [cgroup for each in wanted for cgroup in each.gone],
+        "changed": any(restore.plan.changed for restore in restores),
+        "settings": [setting for result in results for setting in result["settings"]],
+        "gone": [cgroup for restore in restores for cgroup in restore.missing],
         "unit": reapply_unit.UNIT
-        if any(each.plan.unit_action is reapply_unit.UnitAction.REMOVE for each in wanted)
+        if any(restore.plan.unit_action is reapply_unit.UnitAction.REMOVE for restore in restores)
         else None,
-        "before": "".join(each["diff"]["before"] for each in answers),
-        "after": "".join(each["diff"]["after"] for each in answers),
+        "before": "".join(result["diff"]["before"] for result in results),
+        "after": "".join(result["diff"]["after"] for result in results),
     }
 
 
@@ -74,20 +74,20 @@ def _plan_restore(host: Host, root: str, before: record.Record) -> SettingRestor
     node = node_of(host, root)
     cgroups, boot = Cgroups(host, node.hierarchies), record.boot_id(host)
     states: dict[str, State] = {}
-    found: list[Step] = []
-    gone: list[str] = []
+    steps: list[Step] = []
+    missing: list[str] = []
     for cgroup, entries in sorted(record.settings_of_root(before, root).items()):
         if not cgroups.directories(cgroup):
             gone.append(cgroup)
             continue
-        # As it is found, whoever made it: what was set there was allowed, and so is taking it back.
+        # Whatever created the cgroup: the setting was allowed there, so its removal is allowed too.
         target = Target(cgroup, CgroupLevel.OTHER, None, None, unit_of(cgroup))
         states[cgroup] = observe(node, target, [knob_of(name) for name in entries])
-        found += _steps(states[cgroup], AppliedSettings(entries, boot))
+        steps += _steps(states[cgroup], AppliedSettings(entries, boot))
     after: dict[record.Key, RecordedSetting] = {key: entry for key, entry in before.items() if key[0] != root}
     targets = tuple(state.target for state in states.values())
-    plan = workflow.Plan(targets, states, tuple(found), (), before, after, reapply_unit.plan_unit_action(node, after))
-    return SettingRestore(node, plan, tuple(gone))
+    plan = workflow.Plan(targets, states, tuple(steps), (), before, after, reapply_unit.plan_unit_action(node, after))
+    return SettingRestore(node, plan, tuple(missing))
 
 
 def _steps(state: State, past: AppliedSettings) -> tuple[Step, ...]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All that a restore would restore, as one JSON document; nothing is changed. File texts are unredacted."""
+"""Lists everything that a restore would change as one JSON document. File contents are not redacted."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from . import cleanup, managed_slices, recorded_settings
 
 
 def ledger_targets(host: Host, store: Store) -> list[dict[str, Any]]:
-    """One entry a path, sorted; ColocationError when the ledger or a text of it cannot be read."""
-    found = ledger.load(store).targets
-    return [_target_document(host, store, found[path]) for path in sorted(found)]
+    """One entry per path, sorted; ColocationError if the ledger or one of its contents cannot be read."""
+    targets = ledger.load(store).targets
+    return [_target_document(host, store, targets[path]) for path in sorted(targets)]
 
 
 def _target_document(host: Host, store: Store, target: Target) -> dict[str, Any]:
@@ -39,22 +39,22 @@ def _target_document(host: Host, store: Store, target: Target) -> dict[str, Any]
         "original_file": f"{STATE_DIRECTORY}/{ledger.ORIGINALS}/{target.original.backup}",
         "first": target.first,
         "last": target.last,
-        "earlier": [{"id": each, "backups": store_path(store, each)} for each in target.earlier],
+        "earlier": [{"id": name, "backups": store_path(store, name)} for name in target.earlier],
         "found": None,
         "standing": FileStatus.FOREIGN.value,
         "error": None,
     }
     try:
-        found = files.read_file(host, target.path)
+        current = files.read_file(host, target.path)
     except ColocationError as error:
         return {**entry, "error": str(error)}
-    entry["standing"] = ledger.file_status(target, found).value
-    return {**entry, "found": None if found is None else _content_document(*found)}
+    entry["standing"] = ledger.file_status(target, current).value
+    return {**entry, "found": None if current is None else _content_document(*current)}
 
 
 def store_path(store: Store, transaction: str) -> str:
-    """The folder of a transaction's backups, as a path of the node."""
-    return os.path.join(STATE_DIRECTORY, os.path.relpath(store.path(transaction, "backups"), store.folder))
+    """Path on the node of a transaction's backups."""
+    return os.path.join(STATE_DIRECTORY, os.path.relpath(store.path(transaction, "backups"), store.directory))
 
 
 def _value(store: Store, saved: Saved | None) -> dict[str, Any] | None:
@@ -62,12 +62,12 @@ def _value(store: Store, saved: Saved | None) -> dict[str, Any] | None:
     return None if saved is None or text is None else _content_document(text, saved.attributes)
 
 
-def _content_document(text: bytes, nature: FileAttributes) -> dict[str, Any]:
+def _content_document(text: bytes, attributes: FileAttributes) -> dict[str, Any]:
     return {
         "text": text.decode("utf-8", "surrogateescape"),
-        "mode": f"{nature.mode:04o}",
-        "owner": f"{nature.uid}:{nature.gid}",
-        "xattrs": nature.xattrs,
+        "mode": f"{attributes.mode:04o}",
+        "owner": f"{attributes.uid}:{attributes.gid}",
+        "xattrs": attributes.xattrs,
     }
 
 
@@ -76,9 +76,9 @@ QOS, SLICES = "qos", "slices"
 
 
 def restore_evidence(host: Host) -> dict[str, Any]:
-    """``snapshot`` is None where neither a file nor a slice is restored. File texts are unredacted.
+    """The document. ``snapshot`` is None if there are no files or slices to restore. File contents are not redacted.
 
-    ColocationError where a restore could not be begun.
+    ColocationError if a restore could not begin.
     """
     require_directories(host)
     store = Store(host)
@@ -86,10 +86,12 @@ def restore_evidence(host: Host) -> dict[str, Any]:
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "unfinished": [journal.id for journal in unfinished_journals(store)],
-        "unsettled": [each.id for each in committed_journals(store) if each.ledger is not None and not each.entered],
+        "unsettled": [
+            journal.id for journal in committed_journals(store) if journal.ledger is not None and not journal.entered
+        ],
         "without_ledger": [
-            {"id": each.id, "files": each.written, "backups": store_path(store, each.id)}
-            for each in ledger_update.transactions_without_ledger(store)
+            {"id": journal.id, "files": journal.written, "backups": store_path(store, journal.id)}
+            for journal in ledger_update.transactions_without_ledger(store)
         ],
         "targets": ledger_targets(host, store),
         SLICES: managed_slices.restore_result(host, managed_slices.find_slices(host)),
@@ -109,7 +111,7 @@ def _require_lockable(host: Host) -> None:
         try:
             require_lockable(host.path(path))
         except (FileNotFoundError, NotADirectoryError):
-            # A link to nothing is on the way there, in an image: nothing of ours is there.
+            # In an image, a parent is a dangling link, so the collection has no files there.
             return
 
 

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writing a file so that every reader, at any moment and after a power cut, finds the old text or the new one.
+"""Atomic writes: every reader sees either the old or the new content, at any moment and after a power cut.
 
-The text goes into a file without a name (O_TMPFILE). For a new file that is in the folder of its target, so that it
-is born with the SELinux label that files have there; it then gets its name in one step. For one that replaces another
-it is in the folder above, where it gets a dot-name and is renamed from. So a folder of manifests or drop-ins, or of
-NRI's plugins, never shows anything but the file itself, nor does a power cut leave anything in it: CRI-O reads every
-file below crio.conf.d, whatever its name (pkg/config/config.go UpdateFromPath).
-Where a file system knows no nameless files, or the folder above is on another one, the dot-name stands in for it.
+The content is written to an unnamed file (O_TMPFILE). A new file is written in the directory of its target, where it
+gets the directory's SELinux label, and is then linked to its name in one step. A file that replaces another is written
+in the parent directory, linked to a dot-name there and renamed. A directory of manifests, drop-ins or NRI plugins
+therefore never contains a temporary file, not even after a power cut: CRI-O reads every file below crio.conf.d,
+whatever its name (pkg/config/config.go UpdateFromPath).
+If the file system does not support O_TMPFILE, or the parent directory is on another file system, a file with the
+dot-name is used instead.
 """
 
 from __future__ import annotations
@@ -18,58 +19,60 @@ from contextlib import suppress
 from typing import Callable, Sequence
 
 SetAttributes = Callable[[int], None]
-"""Gives an open file its owner, mode and extended attributes."""
+"""Sets owner, mode and extended attributes of an open file."""
 CheckTarget = Callable[[], None]
-"""Raises when the target is not what it is taken to be, or does nothing."""
+"""Raises if the target is not in the expected state."""
 
 _UNNAMED_UNSUPPORTED = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOSYS)
 _STAGE_UNUSABLE = (errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 
 
-def temporary_path(folder: str, target: str) -> str:
-    """The dot-name of a target in a folder; no watcher takes it for a file of its kind."""
-    return os.path.join(folder, f".{os.path.basename(target)}.volcano-colocation")
+def temporary_path(directory: str, target: str) -> str:
+    """The dot-name of a target in a directory; programs that watch the directory ignore such names."""
+    return os.path.join(directory, f".{os.path.basename(target)}.volcano-colocation")
 
 
-def create(target: str, text: bytes, dress: SetAttributes) -> None:
-    """A new file; FileExistsError when there is one already, which then stays."""
-    folder = os.path.dirname(target)
-    if _write_then_link(folder, target, text, dress):
-        sync_directory(folder)
+def create(target: str, text: bytes, set_attributes: SetAttributes) -> None:
+    """Create a new file; FileExistsError if the file exists, which is then unchanged."""
+    directory = os.path.dirname(target)
+    if _write_then_link(directory, target, text, set_attributes):
+        sync_directory(directory)
         return
-    staged = temporary_path(folder, target)
-    write_new(staged, text, dress)
+    staged = temporary_path(directory, target)
+    write_new(staged, text, set_attributes)
     _rename(staged, target, lambda: _require_absent(target))
 
 
-def replace(target: str, text: bytes, stages: Sequence[str], dress: SetAttributes, ready: CheckTarget) -> None:
-    """Another text for a file that exists. ``stages``: folders for the moment before the rename, the best one first."""
-    for folder in stages:
-        if remove_if_present(temporary_path(folder, target)):
-            sync_directory(folder)
-    for folder in stages:
-        staged = temporary_path(folder, target)
+def replace(
+    target: str, text: bytes, stages: Sequence[str], set_attributes: SetAttributes, check_target: CheckTarget
+) -> None:
+    """Replace the content of an existing file. ``stages``: directories for the temporary file, best first."""
+    for directory in stages:
+        if remove_if_present(temporary_path(directory, target)):
+            sync_directory(directory)
+    for directory in stages:
+        staged = temporary_path(directory, target)
         try:
-            if not _write_then_link(folder, staged, text, dress):
-                write_new(staged, text, dress)
-            _rename(staged, target, ready)
+            if not _write_then_link(directory, staged, text, set_attributes):
+                write_new(staged, text, set_attributes)
+            _rename(staged, target, check_target)
         except OSError as error:
-            if error.errno not in _STAGE_UNUSABLE or folder == stages[-1]:
+            if error.errno not in _STAGE_UNUSABLE or directory == stages[-1]:
                 raise
             with suppress(OSError):
-                sync_directory(folder)
+                sync_directory(directory)
         else:
             return
 
 
-def probe(folder: str, text: bytes) -> None:
-    """Really write ``text`` in the folder, and leave nothing; OSError when there is no room or no right.
+def probe(directory: str, text: bytes) -> None:
+    """Write ``text`` to a temporary file in the directory and delete it; OSError on missing disk space or permission.
 
-    Where there are no nameless files only the right is looked at: nobody would know of one with a name after a kill.
+    Without O_TMPFILE only the permission is checked: after a kill, a named temporary file would remain there.
     """
-    handle = _open_unnamed(folder)
+    handle = _open_unnamed(directory)
     if handle is None:
-        _require_right(folder)
+        _require_writable(directory)
         return
     try:
         _fill(handle, text, lambda _handle: None)
@@ -77,12 +80,12 @@ def probe(folder: str, text: bytes) -> None:
         os.close(handle)
 
 
-def write_new(path: str, text: bytes, dress: SetAttributes = lambda _handle: None) -> None:
-    """Durably write a file of mode 0600 that must not exist."""
+def write_new(path: str, text: bytes, set_attributes: SetAttributes = lambda _handle: None) -> None:
+    """Durably write a new file of mode 0600; an existing one is deleted first."""
     remove_if_present(path)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        _fill(handle, text, dress)
+        _fill(handle, text, set_attributes)
     except BaseException:
         discard(path)
         raise
@@ -91,13 +94,13 @@ def write_new(path: str, text: bytes, dress: SetAttributes = lambda _handle: Non
 
 
 def remove_if_present(path: str) -> bool:
-    """Whether there was something to remove."""
+    """Delete a file; False if it did not exist."""
     try:
         os.unlink(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
-        # Of a read-only file system Linux says so before it looks (fs/namei.c do_unlinkat).
+        # Linux returns EROFS before it looks the name up (fs/namei.c do_unlinkat).
         if error.errno == errno.EROFS and not os.path.lexists(path):
             return False
         raise
@@ -105,13 +108,13 @@ def remove_if_present(path: str) -> bool:
 
 
 def discard(path: str) -> None:
-    """Clean up after an error, which is the one that counts."""
+    """Delete a temporary file after an error; a second error is ignored so that the first one is reported."""
     with suppress(OSError):
         os.unlink(path)
 
 
 def sync_directory(path: str) -> None:
-    """Make names that came and went in a folder durable."""
+    """Make creations and deletions in a directory durable."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
@@ -119,64 +122,67 @@ def sync_directory(path: str) -> None:
         os.close(handle)
 
 
-def _open_unnamed(folder: str) -> int | None:
-    """A file that is in no folder yet; None where the file system has no such."""
+def _open_unnamed(directory: str) -> int | None:
+    """A handle of a new unnamed file; None if the file system does not support O_TMPFILE."""
     try:
-        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        return os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno in _UNNAMED_UNSUPPORTED:
             return None
         raise
 
 
-def _fill(handle: int, text: bytes, dress: SetAttributes) -> None:
-    rest = memoryview(text)
-    while rest:
-        rest = rest[os.write(handle, rest) :]
-    dress(handle)
-    # Behind the owner and the mode, which a power cut would otherwise undo.
+def _fill(handle: int, text: bytes, set_attributes: SetAttributes) -> None:
+    remaining = memoryview(text)
+    while remaining:
+        remaining = remaining[os.write(handle, remaining) :]
+    set_attributes(handle)
+    # After setting owner and mode, which a power cut could otherwise undo.
     os.fsync(handle)
 
 
 def _link_unnamed(handle: int, path: str) -> None:
-    # Only with a folder given does Python call linkat(2), which follows the link in /proc.
-    folder = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    # Python calls linkat(2), which follows the link in /proc, only if src_dir_fd is set.
+    directory = os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=folder, follow_symlinks=True)
+        os.link(f"/proc/self/fd/{handle}", path, src_dir_fd=directory, follow_symlinks=True)
     finally:
-        os.close(folder)
+        os.close(directory)
 
 
-def _write_then_link(folder: str, path: str, text: bytes, dress: SetAttributes) -> bool:
-    """Whether the file could be written without a name before it got one; FileExistsError when there is one."""
-    handle = _open_unnamed(folder)
+def _write_then_link(directory: str, path: str, text: bytes, set_attributes: SetAttributes) -> bool:
+    """Write an unnamed file, then link it to ``path``; False if unnamed files are not supported, else True.
+
+    FileExistsError if ``path`` exists.
+    """
+    handle = _open_unnamed(directory)
     if handle is None:
         return False
     try:
-        _fill(handle, text, dress)
+        _fill(handle, text, set_attributes)
         _link_unnamed(handle, path)
     finally:
         os.close(handle)
     return True
 
 
-def _rename(staged: str, target: str, ready: CheckTarget) -> None:
+def _rename(staged: str, target: str, check_target: CheckTarget) -> None:
     try:
-        ready()
+        check_target()
         os.replace(staged, target)
     except BaseException:
         discard(staged)
         raise
-    for folder in sorted({os.path.dirname(target), os.path.dirname(staged)}):
-        sync_directory(folder)
+    for directory in sorted({os.path.dirname(target), os.path.dirname(staged)}):
+        sync_directory(directory)
 
 
-def _require_right(folder: str) -> None:
-    """access(2) knows of immutable folders and read-only file systems too."""
-    if os.access(folder, os.W_OK | os.X_OK):
+def _require_writable(directory: str) -> None:
+    """OSError if the directory is not writable; access(2) also covers immutable directories and read-only mounts."""
+    if os.access(directory, os.W_OK | os.X_OK):
         return
-    reason = errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EPERM
-    raise OSError(reason, os.strerror(reason), folder)
+    reason = errno.EROFS if os.statvfs(directory).f_flag & os.ST_RDONLY else errno.EPERM
+    raise OSError(reason, os.strerror(reason), directory)
 
 
 def _require_absent(target: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading of JSON documents that names the field in every error, and the attributes of a file in them."""
+"""Reads JSON documents, with the name of the field in every error; also parses file attributes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import ColocationError
 
 
 class PlanError(ColocationError):
-    """A plan document that is not as agreed between the controller and the node."""
+    """A plan document that does not match the schema of controller and node."""
 
 
 def invalid_field(place: str, expected: str) -> PlanError:
@@ -24,13 +24,13 @@ def invalid_field(place: str, expected: str) -> PlanError:
 
 
 class Section:
-    """One JSON object. Every key must be asked for before ``finish``."""
+    """One JSON object. Every key must be read before ``finish``."""
 
     def __init__(self, document: Any, place: str) -> None:
         if not isinstance(document, dict):
             raise invalid_field(place or "plan", "an object")
         self._document = document
-        self._asked: set[str] = set()
+        self._read_keys: set[str] = set()
         self.place = place
 
     def at(self, key: str) -> str:
@@ -38,23 +38,23 @@ class Section:
         return f"{self.place}.{key}" if self.place else key
 
     def value(self, key: str) -> Any:
-        """Whatever stands there, None when absent."""
-        self._asked.add(key)
+        """The value of a key, None if absent."""
+        self._read_keys.add(key)
         return self._document.get(key)
 
     def text(self, key: str) -> str:
-        """A string that is not empty."""
+        """A non-empty string."""
         value = self.value(key)
         if not isinstance(value, str) or not value:
             raise invalid_field(self.at(key), "a string")
         return value
 
     def optional_text(self, key: str) -> str | None:
-        """A string that is not empty, or None."""
+        """A non-empty string, or None if absent."""
         return None if self.value(key) is None else self.text(key)
 
     def path(self, key: str) -> str:
-        """An absolute path without . and .. in it."""
+        """An absolute path without ``.`` and ``..``."""
         return require_absolute(self.value(key), self.at(key))
 
     def choice(self, key: str, choices: tuple[str, ...]) -> str:
@@ -72,30 +72,30 @@ class Section:
         return float(value)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings; empty when absent."""
+        """A list of strings; empty if absent."""
         entries = self._entries(key)
         if not all(isinstance(entry, str) and entry for entry in entries):
             raise invalid_field(self.at(key), "a list of strings")
         return tuple(entries)
 
     def paths(self, key: str) -> tuple[str, ...]:
-        """A list of absolute paths; empty when absent."""
+        """A list of absolute paths; empty if absent."""
         entries = enumerate(self._entries(key))
         return tuple(require_absolute(entry, f"{self.at(key)}[{index}]") for index, entry in entries)
 
     def sections(self, key: str) -> tuple[Section, ...]:
-        """A list of objects; empty when absent."""
+        """A list of objects; empty if absent."""
         entries = enumerate(self._entries(key))
         return tuple(Section(entry, f"{self.at(key)}[{index}]") for index, entry in entries)
 
     def section(self, key: str) -> Section | None:
-        """An object, or None when absent."""
+        """An object, or None if absent."""
         value = self.value(key)
         return None if value is None else Section(value, self.at(key))
 
     def finish(self) -> None:
-        """Complain about keys nobody asked for."""
-        unknown = sorted(set(self._document) - self._asked)
+        """PlanError if the object has keys that were not read."""
+        unknown = sorted(set(self._document) - self._read_keys)
         if unknown:
             raise invalid_field(self.place or "plan", f"no key {', '.join(unknown)}")
 
@@ -109,7 +109,7 @@ class Section:
 
 
 def require_absolute(value: Any, place: str) -> str:
-    """``value`` when it is an absolute path without . and .. in it."""
+    """Return ``value`` if it is an absolute path without ``.`` and ``..``."""
     parts = value.split("/") if isinstance(value, str) else []
     if len(parts) < 2 or parts[0] or any(part in ("", ".", "..") for part in parts[1:]) or "\0" in value:
         raise invalid_field(place, "an absolute path")
@@ -127,7 +127,7 @@ def encode_content(text: Any, place: str) -> bytes:
 
 
 def require_match(text: str, pattern: re.Pattern[str], place: str, expected: str) -> str:
-    """``text`` when it has the form of the pattern."""
+    """Return ``text`` if it matches the pattern."""
     if not pattern.match(text):
         raise invalid_field(place, expected)
     return text
@@ -140,7 +140,7 @@ HEXADECIMAL = re.compile(r"([0-9a-f]{2})*\Z")
 
 @dataclass(frozen=True)
 class FileAttributes:
-    """All that a new text must not change. ``xattrs`` in hexadecimal: SELinux context, ACL, capabilities."""
+    """Attributes that a new content must preserve. ``xattrs`` in hexadecimal: SELinux label, ACL, capabilities."""
 
     mode: int
     uid: int
@@ -149,7 +149,7 @@ class FileAttributes:
 
 
 def parse_file_attributes(section: Section | None) -> FileAttributes | None:
-    """The nature in a plan document; None where it says nothing."""
+    """Parse the attributes in a plan document; None if absent."""
     if section is None:
         return None
     mode = require_match(section.text("mode"), MODE, section.at("mode"), "an octal mode like 0644")
@@ -157,9 +157,9 @@ def parse_file_attributes(section: Section | None) -> FileAttributes | None:
     if not isinstance(xattrs, dict) or not all(_is_hexadecimal(value) for value in xattrs.values()):
         raise invalid_field(section.at("xattrs"), "an object of hexadecimal texts")
     uid, gid = require_match(section.text("owner"), OWNER, section.at("owner"), "UID:GID").split(":")
-    nature = FileAttributes(int(mode, 8), int(uid), int(gid), xattrs)
+    attributes = FileAttributes(int(mode, 8), int(uid), int(gid), xattrs)
     section.finish()
-    return nature
+    return attributes
 
 
 def _is_hexadecimal(value: object) -> bool:

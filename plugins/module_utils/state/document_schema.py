@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands where in the documents that we keep on a node: they are held against it before anybody acts on them."""
+"""Schemas of the documents that the collection stores on a node, which are validated before they are used."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .plan_document import ID, SECTIONS, SHA256
 NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z.-]*\Z")
 LARGEST_ID = (1 << 32) - 2
 ANY = "*"
-"""Stands for every key."""
+"""Matches every key."""
 
 
 def path(value: Any) -> bool:
-    """An absolute path without . and .. in it."""
+    """An absolute path without ``.`` and ``..``."""
     try:
         require_absolute(value, "")
     except PlanError:
@@ -42,7 +42,7 @@ def section(value: Any) -> bool:
 
 
 def _name(value: Any) -> bool:
-    """The name of a file in the folder that it belongs to."""
+    """A file name without a directory, or None."""
     return value is None or (text(value) and NAME.match(value) is not None)
 
 
@@ -80,7 +80,7 @@ SAVED = {
     "xattrs": {ANY: _hexadecimal},
     "folders": [path],
 }
-"""A path as it was: files.Saved."""
+"""The saved state of a path: files.Saved."""
 
 BEFORE = {
     "kubelet_runs": boolean,
@@ -96,47 +96,47 @@ STEP = {"name": text, "status": text, "seconds": _anything, "detail": text}
 ERROR = {"step": text, "message": text, "node": text}
 
 
-def find_mismatch(found: Any, shape: Any) -> str:
-    """The first place where a document is not of its shape, empty for none.
+def find_mismatch(value: Any, shape: Any) -> str:
+    """The first place where a document does not match a shape, empty if it matches.
 
-    A shape is a test, a list of one shape, a mapping of shapes whose keys may begin with ``?`` (may be missing), or
-    (shape, None) for that or nothing.
+    A shape is a predicate, a list with the shape of its items, a mapping of shapes (``?`` marks an optional key), or
+    ``(shape, None)`` for a value that may be null.
     """
-    place = _difference(found, shape)
+    place = _difference(value, shape)
     return "" if place is None else place.lstrip(".") or "the document"
 
 
-def _difference(found: Any, shape: Any) -> str | None:
-    """The place below this one, empty for this one itself; None where all is of its shape."""
+def _difference(value: Any, shape: Any) -> str | None:
+    """The place of the mismatch relative to this value, empty for the value itself; None if it matches."""
     if isinstance(shape, dict):
-        return _of_mapping(found, shape)
+        return _mapping_difference(value, shape)
     if isinstance(shape, list):
-        return _of_list(found, shape[0])
+        return _list_difference(value, shape[0])
     if isinstance(shape, tuple):
-        return None if found is None else _difference(found, shape[0])
-    return None if shape(found) else ""
+        return None if value is None else _difference(value, shape[0])
+    return None if shape(value) else ""
 
 
-def _of_list(found: Any, shape: Any) -> str | None:
-    if not isinstance(found, list):
+def _list_difference(value: Any, shape: Any) -> str | None:
+    if not isinstance(value, list):
         return ""
-    for number, each in enumerate(found):
-        below = _difference(each, shape)
+    for number, item in enumerate(value):
+        below = _difference(item, shape)
         if below is not None:
             return f"[{number}]{below}"
     return None
 
 
-def _of_mapping(found: Any, shape: dict[str, Any]) -> str | None:
-    if not isinstance(found, dict):
+def _mapping_difference(value: Any, shape: dict[str, Any]) -> str | None:
+    if not isinstance(value, dict):
         return ""
     for key, inner in shape.items():
         name = key.lstrip("?")
-        entries = found.items() if key == ANY else [(name, found[name])] if name in found else []
+        entries = value.items() if key == ANY else [(name, value[name])] if name in value else []
         if not entries and name == key != ANY:
             return f".{name}"
-        for each, value in entries:
-            below = _difference(value, inner)
+        for entry, content in entries:
+            below = _difference(content, inner)
             if below is not None:
-                return f".{each}{below}"
+                return f".{entry}{below}"
     return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which images were imported on a node by the collection: /var/lib/volcano-colocation/images.json."""
+"""The record of images that the collection imported on a node: /var/lib/volcano-colocation/images.json."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ SHAPE = {"images": [{"name": document_schema.text, "id": document_schema.text}]}
 
 @dataclass(frozen=True)
 class ImportedImage:
-    """One image that was not there before: the name it was imported under, and its id."""
+    """One imported image that did not exist before: the name used for the import, and its id."""
 
     name: str
     id: str
 
 
 def load(host: Host) -> tuple[ImportedImage, ...]:
-    """What was imported; ColocationError for a record that cannot be relied on."""
+    """The imported images; ColocationError if the record is damaged."""
     require_own_directory(host, STATE_DIRECTORY)
     try:
         document = json.loads(read_private(host.path(FILE)).decode("utf-8"))
@@ -49,24 +49,24 @@ def load(host: Host) -> tuple[ImportedImage, ...]:
     where = document_schema.find_mismatch(document, SHAPE)
     if where:
         raise _damage_error(where)
-    return tuple(ImportedImage(each["name"], each["id"]) for each in document["images"])
+    return tuple(ImportedImage(image["name"], image["id"]) for image in document["images"])
 
 
 def save(host: Host, entries: Sequence[ImportedImage]) -> None:
-    """Durably write the record; an empty one has no file."""
-    path, folder = host.path(FILE), host.path(STATE_DIRECTORY)
+    """Durably write the record; without entries, delete the file."""
+    path, directory = host.path(FILE), host.path(STATE_DIRECTORY)
     try:
-        make_private_directory(folder)
+        make_private_directory(directory)
         if not entries:
             if remove_if_present(path):
-                sync_directory(folder)
+                sync_directory(directory)
             return
-        images = [{"name": each.name, "id": each.id} for each in entries]
+        images = [{"name": image.name, "id": image.id} for image in entries]
         write_private(path, json.dumps({"schema": SCHEMA, "images": images}, indent=1).encode("utf-8"))
     except OSError as error:
-        raise file_error(error, FILE, "keep what was imported there") from error
+        raise file_error(error, FILE, "record the imported images there") from error
 
 
 def _damage_error(where: str = "") -> ColocationError:
-    said = "it is damaged" + (f" ({where})" if where else "")
-    return ColocationError(said, "Move it away: images that were imported then stay on the node", FILE)
+    problem = "it is damaged" + (f" ({where})" if where else "")
+    return ColocationError(problem, "Move it away: the imported images then stay on the node", FILE)

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Putting this code on the node as an engine that does not depend on the Ansible module that brought it.
+"""Installs this code on the node as an engine that runs independently of the Ansible module that copied it.
 
-It is on disk, names and all, before it is used: it may be what puts the node back after a power cut.
+Files and directory entries are synced to disk before the engine is used: it may have to roll the node back after a
+power cut.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .atomic_file import sync_directory
 
 ENGINE_DIRECTORY = "/usr/local/lib/volcano-colocation"
 PACKAGE = "volcano_colocation"
-# What the engine consists of, below module_utils.
+# Files of the engine, below module_utils.
 ENGINE_FILES = (
     "__init__.py",
     "chroot_path.py",
@@ -30,7 +31,7 @@ ENGINE_FILES = (
 )
 ENGINE_PACKAGES = ("cgroup/", "cri/", "health/", "kube_api/", "settings/", "state/", "systemd/", "transaction/")
 QOS_LINK = "qos"
-"""A link to the engine that the unit of settings/reapply_unit.py starts."""
+"""A link to the engine that is started by the unit of settings/reapply_unit.py."""
 MAIN = b"""\
 import sys
 
@@ -41,36 +42,38 @@ else:
 
 sys.exit(main(sys.argv[1:]))
 """
-"""What is started at each boot does not load what transactions need."""
+"""The command that runs at each boot does not import the code of transactions."""
 
 
 def running_engine() -> str:
-    """Where this code is installed, empty when it is run from anywhere else."""
-    folder = os.path.dirname(os.path.abspath(os.path.dirname(os.path.dirname(__file__))))
-    return folder if os.path.dirname(folder) == ENGINE_DIRECTORY else ""
+    """Directory of the installed engine that runs this code; empty if the code runs from elsewhere."""
+    directory = os.path.dirname(os.path.abspath(os.path.dirname(os.path.dirname(__file__))))
+    return directory if os.path.dirname(directory) == ENGINE_DIRECTORY else ""
 
 
 def sources() -> dict[str, bytes]:
-    """{path in the engine's folder: content} of this very code, run from a zip (AnsiballZ) or from a folder."""
+    """{path in the engine's directory: content} of the running code, loaded from a zip (AnsiballZ) or a directory."""
     package = sys.modules[__name__.rpartition(".")[0].rpartition(".")[0]]
-    folder = os.path.dirname(str(package.__file__))
+    directory = os.path.dirname(str(package.__file__))
     archive = getattr(package.__loader__, "archive", None)
-    found = (
-        _read_directory(folder) if archive is None else _read_archive(archive, os.path.relpath(folder, archive) + "/")
+    contents = (
+        _read_directory(directory)
+        if archive is None
+        else _read_archive(archive, os.path.relpath(directory, archive) + "/")
     )
-    code = {f"{PACKAGE}/{name}": text for name, text in found.items()}
+    code = {f"{PACKAGE}/{name}": text for name, text in contents.items()}
     code["__main__.py"] = MAIN
     return code
 
 
 def engine_path(code: dict[str, bytes]) -> str:
-    """Where on a node the engine of these sources belongs."""
+    """Path on a node of the engine with these sources."""
     version = hashlib.sha256(b"".join(name.encode() + b"\0" + text + b"\0" for name, text in sorted(code.items())))
     return f"{ENGINE_DIRECTORY}/{version.hexdigest()[:16]}"
 
 
 def install_engine(host: Host) -> str:
-    """Path on the node of the installed engine; it is written only when it is not there or not complete."""
+    """Install the engine if it is missing or incomplete, and return its path on the node."""
     code = sources()
     path = engine_path(code)
     target = host.path(path)
@@ -79,8 +82,8 @@ def install_engine(host: Host) -> str:
     temporary = f"{target}.{os.getpid()}"
     for name, text in code.items():
         _write(os.path.join(temporary, name), text)
-    for folder, _folders, _names in os.walk(temporary):
-        sync_directory(folder)
+    for directory, _directories, _names in os.walk(temporary):
+        sync_directory(directory)
     shutil.rmtree(target, ignore_errors=True)
     os.rename(temporary, target)
     sync_directory(os.path.dirname(target))
@@ -88,11 +91,11 @@ def install_engine(host: Host) -> str:
 
 
 def remove_other_engines(host: Host, path: str) -> None:
-    """Remove engines of other versions but that of the link; only while no transaction is unfinished."""
+    """Remove other engines, except the target of the link. Call this only if no transaction is unfinished."""
     link = host.path(f"{ENGINE_DIRECTORY}/{QOS_LINK}")
-    kept = {os.path.basename(path)} | ({QOS_LINK, os.readlink(link)} if os.path.islink(link) else set())
+    required = {os.path.basename(path)} | ({QOS_LINK, os.readlink(link)} if os.path.islink(link) else set())
     for name in host.list(ENGINE_DIRECTORY):
-        if name not in kept:
+        if name not in required:
             shutil.rmtree(host.path(f"{ENGINE_DIRECTORY}/{name}"), ignore_errors=True)
 
 
@@ -100,16 +103,16 @@ def _is_engine_file(name: str) -> bool:
     return name in ENGINE_FILES or (name.endswith(".py") and name.startswith(ENGINE_PACKAGES))
 
 
-def _read_directory(folder: str) -> dict[str, bytes]:
-    found = {}
-    for inner, _folders, names in os.walk(folder):
+def _read_directory(directory: str) -> dict[str, bytes]:
+    contents = {}
+    for inner, _directories, names in os.walk(directory):
         for name in names:
             path = os.path.join(inner, name)
-            relative = os.path.relpath(path, folder)
+            relative = os.path.relpath(path, directory)
             if _is_engine_file(relative):
                 with open(path, "rb") as stream:
-                    found[relative] = stream.read()
-    return found
+                    contents[relative] = stream.read()
+    return contents
 
 
 def _read_archive(archive: str, prefix: str) -> dict[str, bytes]:
@@ -140,7 +143,7 @@ def _write(path: str, text: bytes) -> None:
 
 
 def _make_directory(path: str) -> None:
-    """Readable for all, whatever the umask says: it is a program like any other."""
+    """Create a directory that every user can read, whatever the umask."""
     if not os.path.isdir(path):
         _make_directory(os.path.dirname(path))
         os.mkdir(path)

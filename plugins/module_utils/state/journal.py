@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The write-ahead journal of one transaction: nothing is done to the node that is not written down first."""
+"""The write-ahead journal of one transaction: each change of the node is recorded here before it is made."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "journal.json"
 
 
 class State(Enum):
-    """Life of a transaction; the last three are its ends."""
+    """State of a transaction; the last three are final."""
 
     PREPARED = "prepared"
     APPLYING = "applying"
@@ -41,7 +41,7 @@ ENTERED = {
     "original": document_schema.SAVED,
     "committed": (document_schema.SAVED, None),
 }
-"""What the ledger is to be told of a path; of one that leaves it, the path alone."""
+"""An update of the ledger for one path; for a path to remove from the ledger, only ``path`` is present."""
 
 
 def _entry(value: Any) -> bool:
@@ -74,7 +74,7 @@ SHAPE = {
 
 
 class Journal:
-    """The journal document; a method that changes it returns when that is safe on disk."""
+    """The journal document; a method that changes it returns after the change is on disk."""
 
     def __init__(self, store: Store, document: dict[str, Any]) -> None:
         self._store = store
@@ -82,7 +82,7 @@ class Journal:
 
     @classmethod
     def create(cls, store: Store, plan: Plan, before: dict[str, Any], recovered: dict[str, Any] | None) -> Journal:
-        """A new journal. ``before`` tells the state of the services and the pods that run."""
+        """Create a journal. ``before``: the state of the services, and the running pods."""
         journal = cls(
             store,
             {
@@ -110,7 +110,7 @@ class Journal:
 
     @classmethod
     def load(cls, store: Store, transaction: str) -> Journal | None:
-        """The journal of a transaction; None when it never came that far. ColocationError when it is damaged."""
+        """The journal of a transaction, None if it was never written; ColocationError if it is damaged."""
         document: dict[str, Any] | None = store.read(transaction, NAME)
         if document is None:
             return None
@@ -128,7 +128,7 @@ class Journal:
         return journal
 
     def _require_plan(self) -> None:
-        """What is open rests on the plan: it is done, or undone, by it."""
+        """An unfinished transaction needs a valid plan: it is finished or rolled back according to it."""
         try:
             if self.state not in ENDS:
                 read_plan(self._document["plan"])
@@ -137,7 +137,7 @@ class Journal:
 
     @classmethod
     def discard(cls, store: Store, transaction: str) -> None:
-        """Forget a journal whose transaction touched nothing."""
+        """Delete the journal of a transaction that changed nothing."""
         store.remove(transaction, NAME)
 
     @property
@@ -155,7 +155,7 @@ class Journal:
 
     @property
     def before(self) -> dict[str, Any]:
-        """What the node was when the transaction began."""
+        """The state of the node when the transaction began."""
         return dict(self._document["before"])
 
     @property
@@ -164,7 +164,7 @@ class Journal:
 
     @property
     def written(self) -> list[str]:
-        """Paths of the files that were written, or were just about to be."""
+        """Paths of the files that were written, or whose write was about to begin."""
         return list(self._document["written"])
 
     @property
@@ -173,72 +173,72 @@ class Journal:
 
     @property
     def error(self) -> dict[str, str] | None:
-        found = self._document["error"]
-        return None if found is None else dict(found)
+        error = self._document["error"]
+        return None if error is None else dict(error)
 
     @property
     def at_boot(self) -> bool:
-        """True when it was undone while the node booted."""
+        """True if it was rolled back while the node booted."""
         return bool(self._document.get("at_boot"))
 
     @property
     def resumed(self) -> bool:
-        """True when it was cut off once and went on."""
+        """True if it was interrupted and then resumed."""
         return bool(self._document.get("resumed"))
 
     @property
     def recovered_as(self) -> dict[str, Any]:
-        """How a transaction that was cut off has ended."""
+        """The final state of a transaction that was interrupted."""
         ended: dict[str, Any] = {"id": self.id, "state": self.state.value}
         if self.at_boot:
             ended.update(at_boot=True, to_prove=list(self._document["to_prove"]))
         return ended
 
     def begun(self, step: str) -> bool:
-        """True when the step was started, whether or not it came to its end."""
+        """True if the step was started, finished or not."""
         return step in self._document["begun"]
 
     def done(self, step: str) -> bool:
-        """True when the step came to its end."""
+        """True if the step finished."""
         return any(entry["name"] == step and entry["status"] == "done" for entry in self._document["steps"])
 
     def undone(self, step: str) -> bool:
-        """True when the step was undone by an earlier, cut off roll-back."""
+        """True if the step was undone by an earlier, interrupted roll-back."""
         return step in self._document["undone"]
 
     def keep_files(self, saved: list[Saved]) -> None:
-        """Note the backups of the files, which are on disk by now."""
+        """Record the backups of the files, which are on disk."""
         self._change(files=[entry.document() for entry in saved])
 
     def begin_file(self, path: str) -> None:
-        """A file is about to be written."""
+        """Record that a file is about to be written."""
         if path not in self._document["written"]:
             self._change(written=self._document["written"] + [path])
 
     def cancel_file(self, path: str) -> None:
-        """A file was not written after all: it is not ours to put back."""
-        self._change(written=[each for each in self._document["written"] if each != path])
+        """Record that a file was not written, so the roll-back must not restore it."""
+        self._change(written=[name for name in self._document["written"] if name != path])
 
     def keep_checkpoints(self, saved: list[Saved]) -> None:
-        """Note the backups of the checkpoints, which are on disk by now."""
+        """Record the backups of the checkpoints, which are on disk."""
         self._change(checkpoints=[entry.document() for entry in saved])
 
     def keep_ended(self, pods: list[str]) -> None:
-        """Note pods whose work was done before their sandboxes go, and with them the proof."""
+        """Record pods that had already ended; the evidence is lost when their sandboxes are removed."""
         self._change(before={**self._document["before"], "ended": pods})
 
     @property
     def ledger(self) -> list[dict[str, Any]] | None:
-        """What is to be entered in the ledger; None while nothing was noted, as in journals before there was one."""
+        """Updates for the ledger; None if none were recorded, as in journals of versions without a ledger."""
         return self._document.get("ledger")
 
     @property
     def entered(self) -> bool:
-        """True when the ledger has it."""
+        """True if the ledger contains the updates."""
         return bool(self._document.get("entered"))
 
     def keep_ledger(self, entries: list[dict[str, Any]]) -> None:
-        """Note what the ledger has to be told once the transaction is committed."""
+        """Record the updates that enter the ledger when the transaction is committed."""
         self._change(ledger=entries)
 
     def mark_entered(self) -> None:
@@ -251,12 +251,12 @@ class Journal:
         self._change(state=state.value)
 
     def begin(self, step: str) -> None:
-        """A step is about to touch the node."""
-        begun = [each for each in self._document["begun"] if each != step]
+        """Record that a step is about to change the node."""
+        begun = [name for name in self._document["begun"] if name != step]
         self._change(begun=[*begun, step], step=step)
 
     def announce(self, step: str) -> None:
-        """A step of the roll-back is about to touch the node."""
+        """Record that a step of the roll-back is about to change the node."""
         self._change(step=step)
 
     def end(self, step: str, status: str, seconds: float, detail: str) -> None:
@@ -267,15 +267,15 @@ class Journal:
         self._change(undone=self._document["undone"] + [step])
 
     def record_failure(self, step: str, message: str) -> None:
-        """Why the transaction is undone."""
+        """Record why the transaction is rolled back."""
         self._change(error={"step": step, "message": message, "node": ""})
 
     def describe_node(self, node: str) -> None:
-        """What the node is after the roll-back."""
+        """Record the state of the node after the roll-back."""
         self._change(error=dict(self._document["error"], node=node))
 
     def end_at_boot(self, to_prove: list[str], troubles: list[str]) -> None:
-        """Undone before any service started. ``to_prove``: what has to be true once they have."""
+        """Record a roll-back before any service started. ``to_prove``: what must be true after the services start."""
         state = State.ROLLBACK_FAILED if troubles else State.ROLLED_BACK
         self._change(state=state.value, at_boot=True, to_prove=to_prove)
 
@@ -283,7 +283,7 @@ class Journal:
         self._change(gate=findings)
 
     def result(self) -> dict[str, Any]:
-        """The answer for the controller as of now."""
+        """The current result for the controller."""
         state = self.state
         return {
             "id": self.id,
@@ -303,13 +303,13 @@ class Journal:
         try:
             self._store.write(self.id, NAME, self._document)
         except OSError:
-            # On a disk that is full by now: undoing matters more than noting it, and can be repeated.
+            # The disk is full: the roll-back is more important than its record, and can be repeated.
             if self.state not in UNDOING:
                 raise
 
 
 def committed_journals(store: Store) -> list[Journal]:
-    """Journals of transactions that stand, oldest first."""
+    """Journals of committed transactions, oldest first."""
     return in_state(store, State.COMMITTED)
 
 
@@ -320,13 +320,13 @@ def in_state(store: Store, state: State) -> list[Journal]:
 
 
 def unfinished_journals(store: Store) -> list[Journal]:
-    """Journals of transactions that were cut off, newest first."""
+    """Journals of interrupted transactions, newest first."""
     journals = (Journal.load(store, transaction) for transaction in reversed(store.transactions()))
     return [journal for journal in journals if journal is not None and journal.state not in ENDS]
 
 
 def rollback_at_boot(store: Store) -> dict[str, Any] | None:
-    """How the last transaction has ended if that was at boot, when nobody was there to be told."""
+    """The final state of the last transaction if it was rolled back at boot, which no run has reported yet."""
     journals = (Journal.load(store, transaction) for transaction in reversed(store.transactions()))
     last = next((journal for journal in journals if journal is not None), None)
     return None if last is None or not last.at_boot else last.recovered_as

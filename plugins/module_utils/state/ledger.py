@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ledger: of each path, what was there before the collection first touched it, and what it committed there last.
+"""The ledger: for each path, the state before the first change by the collection, and the last committed state.
 
-/var/lib/volcano-colocation/ledger.json; the texts are in originals/ beside it, named by their hash.
+File: /var/lib/volcano-colocation/ledger.json. The contents are in originals/ beside it, named by their hash.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LEDGER_FILE = f"{STATE_DIRECTORY}/{NAME}"
 
 
 class Kind(Enum):
-    """A checkpoint is kubelet's own: it was moved aside, and kubelet has made another since."""
+    """CHECKPOINT: a file of kubelet, which was moved aside and which kubelet has created again since."""
 
     FILE = "file"
     CHECKPOINT = "checkpoint"
@@ -35,10 +35,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Target:
-    """One path. The ``backup`` of both values is the name of a text in originals; None: there was, or is, no file.
+    """One path. ``backup`` of both states is the name of a file in originals/; None: the path did not exist.
 
-    ``committed`` is None of a checkpoint. ``earlier``: transactions that changed it and are in no ledger, because
-    there was none yet or because they could not be undone: ``original`` is not what was there before the first of them.
+    ``committed`` is None for a checkpoint. ``earlier``: transactions that changed the path but are not in the ledger,
+    because they are older than the ledger or their roll-back failed: ``original`` is not the state before the first
+    of them.
     """
 
     path: str
@@ -72,18 +73,18 @@ SHAPE = {
 class Ledger:
     """All targets by path; ``last`` is the transaction that was entered last.
 
-    ``folders``: those that were made for targets, and go with the last target in them.
+    ``directories`` were created for targets; each is removed with its last target.
     """
 
     targets: Mapping[str, Target] = field(default_factory=dict)
     last: str = ""
-    folders: tuple[str, ...] = ()
+    directories: tuple[str, ...] = ()
 
 
 def load(store: Store) -> Ledger:
-    """The ledger of a node, empty when there is none; ColocationError when it cannot be read."""
+    """The ledger of a node, empty if the file does not exist; ColocationError if it cannot be read."""
     try:
-        document = json.loads(read_private(os.path.join(store.folder, NAME)).decode("utf-8"))
+        document = json.loads(read_private(os.path.join(store.directory, NAME)).decode("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return Ledger()
     except OSError as error:
@@ -100,51 +101,53 @@ def load(store: Store) -> Ledger:
     where = document_schema.find_mismatch(document, SHAPE) or next(_mismatched_targets(document["targets"]), "")
     if where:
         raise _damage_error(where)
-    targets = {path: _target(path, each) for path, each in document["targets"].items()}
+    targets = {path: _target(path, entry) for path, entry in document["targets"].items()}
     return Ledger(targets, document["last"], tuple(document["folders"]))
 
 
 def _mismatched_targets(targets: dict[str, Any]) -> Iterator[str]:
-    """Targets whose values are those of another path."""
-    for path, each in targets.items():
-        said = [value["path"] for value in (each["original"], each["committed"]) if value]
-        if set(said) != {path}:
+    """Targets whose states name another path."""
+    for path, target in targets.items():
+        paths = [state["path"] for state in (target["original"], target["committed"]) if state]
+        if set(paths) != {path}:
             yield f"targets.{path}"
 
 
 def _damage_error(where: str = "") -> ColocationError:
-    remedy = f"The originals are in {STATE_DIRECTORY}/{ORIGINALS}: put them back by hand, then move the ledger away"
+    remedy = f"The originals are in {STATE_DIRECTORY}/{ORIGINALS}: restore them by hand, then move the ledger away"
     return ColocationError("it is damaged" + (f" ({where})" if where else ""), remedy, LEDGER_FILE)
 
 
 def save(store: Store, ledger: Ledger) -> None:
-    """Durably write the ledger, then drop the texts that it does not name any more."""
+    """Durably write the ledger, then delete the contents that it no longer names."""
     targets = {path: _document(target) for path, target in ledger.targets.items()}
-    document = {"schema": SCHEMA, "last": ledger.last, "folders": list(ledger.folders), "targets": targets}
+    document = {"schema": SCHEMA, "last": ledger.last, "folders": list(ledger.directories), "targets": targets}
     text = json.dumps(document, indent=1, sort_keys=True)
-    write_private(os.path.join(store.folder, NAME), text.encode("utf-8"))
+    write_private(os.path.join(store.directory, NAME), text.encode("utf-8"))
     prune(store, ledger)
 
 
 def prune(store: Store, ledger: Ledger) -> None:
-    """Drop the texts that the ledger does not name."""
-    named = {each.backup for target in ledger.targets.values() for each in (target.original, target.committed) if each}
-    folder = originals(store)
+    """Delete the contents that the ledger does not name."""
+    named = {
+        state.backup for target in ledger.targets.values() for state in (target.original, target.committed) if state
+    }
+    directory = originals(store)
     try:
-        found = os.listdir(folder)
+        names = os.listdir(directory)
     except FileNotFoundError:
         return
-    for name in sorted(set(found) - named):
-        atomic_file.remove_if_present(os.path.join(folder, name))
+    for name in sorted(set(names) - named):
+        atomic_file.remove_if_present(os.path.join(directory, name))
 
 
 def originals(store: Store) -> str:
-    """Path on this machine of the folder of texts."""
-    return os.path.join(store.folder, ORIGINALS)
+    """Path on this machine of the directory of contents."""
+    return os.path.join(store.directory, ORIGINALS)
 
 
 def text_of(store: Store, saved: Saved) -> bytes | None:
-    """A text that the ledger names, None where there was no file; ColocationError when it is not what it was."""
+    """A content that the ledger names, None if the file did not exist; ColocationError if its hash differs."""
     if saved.backup is None:
         return None
     name = f"{STATE_DIRECTORY}/{ORIGINALS}/{saved.backup}"
@@ -153,24 +156,26 @@ def text_of(store: Store, saved: Saved) -> bytes | None:
     except OSError as error:
         raise file_error(error, name, "read it") from error
     if sha256(text) != saved.sha256:
-        raise ColocationError(f"it is damaged, and it is what {saved.path} was", "Restore it from elsewhere", name)
+        raise ColocationError(
+            f"it is damaged; it is the saved content of {saved.path}", "Restore that file from elsewhere", name
+        )
     return text
 
 
 class FileStatus(Enum):
-    """What lies at a path now: the original, what we committed, or what somebody else has made of it."""
+    """The current content of a path: the original, the committed one, or one that another process wrote."""
 
     ORIGINAL = "original"
     COMMITTED = "committed"
     FOREIGN = "foreign"
 
 
-def file_status(target: Target, found: tuple[bytes, FileAttributes] | None) -> FileStatus:
-    """``found``: text and nature of what lies there, None for nothing. Of a checkpoint only the original is known."""
-    if is_as_saved(found, target.original):
+def file_status(target: Target, current: tuple[bytes, FileAttributes] | None) -> FileStatus:
+    """``current``: content and attributes, None if the file does not exist. A checkpoint has only an original state."""
+    if is_as_saved(current, target.original):
         return FileStatus.ORIGINAL
     committed = target.committed
-    return FileStatus.COMMITTED if committed is None or is_as_saved(found, committed) else FileStatus.FOREIGN
+    return FileStatus.COMMITTED if committed is None or is_as_saved(current, committed) else FileStatus.FOREIGN
 
 
 def _document(target: Target) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The node's lock: one transaction, or one change of settings or slices, at a time.
 
-Who needs qos.lock as well takes that one afterwards. The unit that applies settings again takes it alone: a transaction
-that starts kubelet starts that unit too.
+A process that also needs qos.lock acquires qos.lock second. The unit that applies settings again acquires only
+qos.lock, because a transaction that starts kubelet also starts that unit.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ CLOCK = Clock()
 
 
 class LockHeld(ColocationError):
-    """Somebody else is at work on this node; ``holder`` says who, with its pid and since when."""
+    """Another process holds the lock; ``holder`` names it, with its pid and start time."""
 
     def __init__(self, holder: str) -> None:
         super().__init__(
-            f"another transaction is at work on this node: {holder}",
-            "Wait for its end and run this again. If its process hangs, end it: the next run undoes what it did",
+            f"another transaction is running on this node: {holder}",
+            "Wait until it ends and run this again. If its process hangs, kill it: the next run rolls back its changes",
         )
         self.holder = holder
 
 
 @contextmanager
-def hold(path: str, holder: str, clock: Clock = CLOCK, patience: float = 0.0) -> Iterator[None]:
-    """Hold the lock file; LockHeld when somebody else has it for longer than ``patience`` seconds.
+def hold(path: str, holder: str, clock: Clock = CLOCK, timeout: float = 0.0) -> Iterator[None]:
+    """Hold the lock file; LockHeld if another process holds it for longer than ``timeout`` seconds.
 
-    It is flock(2): the kernel takes it away when its owner dies, so there is never a stale one.
+    The lock is flock(2): the kernel releases it when its owner dies, so a lock is never stale.
     """
-    handle = _take(path, clock, patience)
+    handle = _take(path, clock, timeout)
     try:
         os.ftruncate(handle, 0)
         since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -52,7 +52,7 @@ def hold(path: str, holder: str, clock: Clock = CLOCK, patience: float = 0.0) ->
 
 
 def require_lockable(path: str) -> None:
-    """FileRefused where ``hold`` could not open the lock file; nothing is made or waited for."""
+    """FileRefused if ``hold`` could not open the lock file; nothing is created, and it does not wait."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC))
     except (FileNotFoundError, NotADirectoryError):
@@ -62,11 +62,11 @@ def require_lockable(path: str) -> None:
 
 
 def _lock_error(error: OSError, path: str) -> ColocationError:
-    return file_error(error, f"{STATE_DIRECTORY}/{os.path.basename(path)}", "lock this node for the work")
+    return file_error(error, f"{STATE_DIRECTORY}/{os.path.basename(path)}", "lock this node")
 
 
-def _take(path: str, clock: Clock, patience: float) -> int:
-    deadline = clock.monotonic() + patience
+def _take(path: str, clock: Clock, timeout: float) -> int:
+    deadline = clock.monotonic() + timeout
     while True:
         handle = _open(path)
         try:
@@ -74,10 +74,10 @@ def _take(path: str, clock: Clock, patience: float) -> int:
             if _is_at_path(handle, path):
                 return handle
         except BlockingIOError:
-            who = os.read(handle, 512).decode("utf-8", "replace").strip() or "unknown"
+            owner = os.read(handle, 512).decode("utf-8", "replace").strip() or "unknown"
             if clock.monotonic() >= deadline:
                 os.close(handle)
-                raise LockHeld(who) from None
+                raise LockHeld(owner) from None
             clock.sleep(PAUSE)
         os.close(handle)
 
@@ -91,9 +91,9 @@ def _open(path: str) -> int:
 
 
 def _is_at_path(handle: int, path: str) -> bool:
-    """Whether it is still the file of that name: a restore that removes all of ours removes the lock it holds.
+    """Whether the path still names the opened file: a complete restore removes the lock file that it holds.
 
-    Whoever had opened that before would hold what nobody else sees any more.
+    A process that opened the file before would otherwise hold a lock that no other process can see.
     """
     try:
         return os.path.samestat(os.fstat(handle), os.lstat(path))
@@ -102,17 +102,17 @@ def _is_at_path(handle: int, path: str) -> bool:
 
 
 LOCK_TIMEOUT = 60.0
-"""Seconds to wait for others of its kind; a transaction may take longer, and is named then."""
+"""Seconds to wait for another short change; a transaction may take longer, and the error then names it."""
 
 
 @contextmanager
 def node_lock(host: Host, holder: str, clock: Clock = CLOCK) -> Iterator[None]:
-    """Nobody else is at work on the node meanwhile; LockHeld, which names who is, after PATIENCE seconds."""
+    """Hold the node's lock; LockHeld, which names the other process, after LOCK_TIMEOUT seconds."""
     with hold(Store(host).lock_path, holder, clock, LOCK_TIMEOUT):
         yield
 
 
 def require_node_lock(host: Host) -> None:
-    """FileRefused where ``node_lock`` could not lock the node; nothing is made or waited for."""
+    """FileRefused if ``node_lock`` could not lock the node; nothing is created, and it does not wait."""
     require_lockable(Store(host).lock_path)
     files.probe_write(host, f"{STATE_DIRECTORY}/{PLAN}", b"")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan document: what the controller wants done on this node, parsed and checked once."""
+"""The plan document: the changes that the controller requests for this node, parsed and checked once."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ CGROUP = re.compile(r"[0-9A-Za-z_.-]+(/[0-9A-Za-z_.-]+)*\Z")
 NODE_NAME = re.compile(r"(?!.{254})[a-z0-9]([a-z0-9.-]*[a-z0-9])?\Z")
 DEFAULT_MODE = "0644"
 SECTIONS = ("kubelet", "runtime", "sysctl")
-"""What of the node a file belongs to; a plan that does not say means kubelet."""
+"""The part of the node that a file configures; kubelet if a plan does not set it."""
 
 
 @dataclass(frozen=True)
 class FileEdit:
-    """One file. ``after`` is None in a plan read back from a journal, which keeps hashes only.
+    """One file. ``after`` is None in a plan from a journal, which contains hashes only.
 
-    ``after_sha256`` is None for a file that is removed. ``attributes``: what it gets; None: it keeps its own.
+    ``after_sha256`` is None for a file to remove. ``attributes``: values to set; None keeps the current ones.
     """
 
     path: str
@@ -55,7 +55,7 @@ class FileEdit:
 
 @dataclass(frozen=True)
 class Service:
-    """A unit and whether its process has to be a new one."""
+    """A unit, and whether it must be restarted."""
 
     unit: str
     restart: bool
@@ -63,7 +63,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Sandboxes:
-    """The runtime's socket, whether all sandboxes have to go (a driver change), and the trees of kubelet's pods."""
+    """The runtime's socket, whether all sandboxes must be removed (a driver change), and kubelet's pod cgroups."""
 
     endpoint: str
     stop: bool
@@ -72,7 +72,7 @@ class Sandboxes:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One that kubelet writes at its start, and the policy it must show."""
+    """A checkpoint that kubelet writes when it starts, and the policy that it must contain."""
 
     path: str
     policy: str
@@ -80,7 +80,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class ApiNodeRef:
-    """The Node that kubelet has in a cluster, and the path of the kubeconfig with which it speaks to the API server."""
+    """The Node of this kubelet, and the path of the kubeconfig that kubelet uses for the API server."""
 
     name: str
     kubeconfig: str
@@ -88,7 +88,7 @@ class ApiNodeRef:
 
 @dataclass(frozen=True)
 class Gate:
-    """What must be true of the node before the transaction counts. None: not asked."""
+    """The checks that must pass before the transaction is committed. None: not checked."""
 
     timeout: float
     kubelet_healthz: str | None
@@ -104,9 +104,10 @@ class Gate:
 
 @dataclass(frozen=True)
 class Plan:
-    """The whole document. ``forget``: what leaves the ledger beside files that are as they were before the collection.
+    """The whole document.
 
-    ``outline`` is the document itself with hashes in the place of file contents.
+    ``forget``: paths to remove from the ledger, in addition to files that have their original content again.
+    ``outline``: the document with hashes instead of file contents.
     """
 
     id: str
@@ -138,13 +139,13 @@ class Plan:
 
     @property
     def files_only(self) -> bool:
-        """True when no service and no cgroup is touched or asked."""
+        """True if no service or cgroup is changed or checked."""
         touches = self.restarts_kubelet or self.restarts_runtime or self.stops_sandboxes
         return not (touches or self.checkpoints or self.stale_cgroups or self.fresh_cgroups or self.gate)
 
 
 def parse_plan(text: str) -> Plan:
-    """The plan in a JSON text. PlanError names the field that is wrong; no text of the document is repeated."""
+    """Parse a JSON text. PlanError names the invalid field, and contains no text of the document."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -156,7 +157,7 @@ def parse_plan(text: str) -> Plan:
 
 
 def read_plan(document: Any) -> Plan:
-    """The plan in a decoded document, which may be an outline."""
+    """Parse a decoded document, which may be an outline."""
     section = Section(document, "")
     if section.value("schema") != SCHEMA:
         raise invalid_field("schema", str(SCHEMA))
@@ -179,25 +180,25 @@ def read_plan(document: Any) -> Plan:
     )
     services.finish()
     section.finish()
-    _require_sense(plan)
+    _require_consistent(plan)
     return plan
 
 
 def plan_outline(document: dict[str, Any]) -> dict[str, Any]:
-    """A copy of a plan document that can be kept: file contents are replaced by their hashes, candidates left out."""
-    kept = dict(document)
-    kept["files"] = []
-    kept["validate"] = [without_texts(entry) for entry in document.get("validate") or []]
+    """A copy of a plan document for the journal: hashes instead of file contents, and no candidate texts."""
+    outline = dict(document)
+    outline["files"] = []
+    outline["validate"] = [without_texts(entry) for entry in document.get("validate") or []]
     for entry in document.get("files") or []:
         copy = {key: value for key, value in entry.items() if key != "after"}
         if entry.get("after") is not None:
             copy["after_sha256"] = sha256(encode_content(entry["after"], "files.after"))
-        kept["files"].append(copy)
-    return kept
+        outline["files"].append(copy)
+    return outline
 
 
 def sha256(content: bytes) -> str:
-    """The hash in the form plans and journals use."""
+    """The hash in the format of plans and journals."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -208,23 +209,23 @@ def _file(section: Section) -> FileEdit:
     mode = require_match(
         section.optional_text("mode") or DEFAULT_MODE, MODE, section.at("mode"), "an octal mode like 0644"
     )
-    kept = section.optional_text("after_sha256")
+    after_sha256 = section.optional_text("after_sha256")
     after = None
     if section.value("remove") is True:
-        _require_nothing_written(section, before)
-    elif kept is None:
+        _require_no_content(section, before)
+    elif after_sha256 is None:
         after = encode_content(section.value("after"), section.at("after"))
-        kept = sha256(after)
-    side = SECTIONS[0] if section.value("section") is None else section.choice("section", SECTIONS)
-    nature = parse_file_attributes(section.section("nature"))
-    edit = FileEdit(section.path("path"), before, kept, int(mode, 8), after, side, nature)
+        after_sha256 = sha256(after)
+    part = SECTIONS[0] if section.value("section") is None else section.choice("section", SECTIONS)
+    attributes = parse_file_attributes(section.section("nature"))
+    edit = FileEdit(section.path("path"), before, after_sha256, int(mode, 8), after, part, attributes)
     section.finish()
     return edit
 
 
-def _require_nothing_written(section: Section, before: str | None) -> None:
+def _require_no_content(section: Section, before: str | None) -> None:
     if before is None or section.value("after") is not None or section.value("after_sha256") is not None:
-        raise invalid_field(section.at("remove"), "a file that is there, and no text for it")
+        raise invalid_field(section.at("remove"), "before_sha256, and neither after nor after_sha256")
 
 
 def _service(section: Section | None) -> Service | None:
@@ -289,13 +290,13 @@ def _api_node(section: Section | None) -> ApiNodeRef | None:
         return None
     expected = "the name of a Node: lower case letters, digits, dashes and dots"
     name = require_match(section.text("name"), NODE_NAME, section.at("name"), expected)
-    member = ApiNodeRef(name, section.path("kubeconfig"))
+    node = ApiNodeRef(name, section.path("kubeconfig"))
     section.finish()
-    return member
+    return node
 
 
-def _require_sense(plan: Plan) -> None:
-    """Combinations that would harm: kubelet recreates sandboxes and rewrites checkpoints as long as it runs."""
+def _require_consistent(plan: Plan) -> None:
+    """PlanError for harmful combinations: a running kubelet recreates sandboxes and rewrites checkpoints."""
     paths = [edit.path for edit in plan.files]
     if len(set(paths)) < len(paths):
         raise invalid_field("files", "each path once")

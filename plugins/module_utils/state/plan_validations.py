@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The part of a plan document that says who has to judge the new texts, and on what."""
+"""The part of a plan document that lists the programs that validate the new files, and their input."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A private copy: ``text``, else what is planned for ``path`` or lies there."""
+    """A private copy with the content ``text``; if None, the planned content of ``path``, else its current one."""
 
     name: str
     path: str
@@ -33,7 +33,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The program's answer for the present file must be that for the new one, but for these settings and tables."""
+    """The program's output for the new file must equal that for the current file, except these settings and tables."""
 
     settings: tuple[str, ...]
     tables: tuple[tuple[str, ...], ...]
@@ -41,7 +41,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Validation:
-    """A program that judges the new text of ``file``, with its ``candidates``, before anything is stopped."""
+    """A program that validates the new ``file``, with its ``candidates``, before any service is stopped."""
 
     name: str
     argv: tuple[str, ...]
@@ -52,7 +52,7 @@ class Validation:
 
 
 def read_validation(section: Section) -> Validation:
-    """A Validation of an entry of ``validate``."""
+    """Parse an entry of ``validate``."""
     expect = tuple(_expectation(entry) for entry in section.sections("expect"))
     argv = section.texts("argv")
     if not argv:
@@ -99,6 +99,6 @@ def _expectation(section: Section) -> Expectation:
 
 
 def without_texts(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry of ``validate`` that can be kept."""
-    kept = [{**each, "text": None} for each in entry.get("candidates") or []]
-    return {**entry, "candidates": kept} if kept else entry
+    """An entry of ``validate`` without the texts of its candidates, for the journal."""
+    candidates = [{**candidate, "text": None} for candidate in entry.get("candidates") or []]
+    return {**entry, "candidates": candidates} if candidates else entry

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Transactions that nobody will end any more: a plan, which holds file contents, is not to lie there for ever.
+"""Ends abandoned transactions, and deletes their plans, which contain file contents.
 
-Such a one was laid down by a module that was killed before an engine took it up, or its engine was gone for good before
-the journal was begun or after it had ended. Nothing of the node is to be undone.
+A transaction is abandoned if its module was killed before an engine started, or if its engine ended for good before
+the journal was created or after it was complete. Such a transaction has no changes to roll back.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..state.store import RESULT, Store
 from .context import Report, error_message, refusal_result
 
 ABANDONED_AFTER = 900.0
-"""Seconds after which nobody is about to begin, and no controller that lost its connection still asks for an answer:
-those do so for five minutes (plugin_utils/node/transport.py)."""
+"""Seconds after which no module can still begin the transaction, and no controller still asks for its result.
+A controller that lost its connection asks for five minutes (plugin_utils/node/transport.py)."""
 
 
 def end_abandoned(store: Store, now: float, report: Report, own: str = "") -> None:
-    """Give each of them its answer and drop its plan; ``own`` excepted. Whoever calls this holds the lock.
+    """Write a result for each abandoned transaction except ``own``, and delete its plan. The caller holds the lock.
 
-    It gets an answer so that whoever comes late all the same is told that nothing was changed, and begins nothing.
+    With the result, a late engine or controller reports that nothing was changed, and does not begin.
     """
     for transaction in store.transactions():
         try:
@@ -34,7 +34,7 @@ def end_abandoned(store: Store, now: float, report: Report, own: str = "") -> No
 
 
 def is_abandoned(store: Store, transaction: str, now: float) -> bool:
-    """Whether it has no answer, changed nothing that is not settled, and was not touched for a while."""
+    """Whether it has no result, no open changes, and was not modified for ABANDONED_AFTER seconds."""
     if store.read(transaction, RESULT) is not None or now - os.stat(store.path(transaction)).st_mtime < ABANDONED_AFTER:
         return False
     journal = Journal.load(store, transaction)
@@ -43,17 +43,19 @@ def is_abandoned(store: Store, transaction: str, now: float) -> bool:
 
 def _end(store: Store, transaction: str, now: float, report: Report) -> None:
     if store.read(transaction, RESULT) is not None:
-        # Killed between the answer and the removal of the plan.
+        # Killed after the result was written and before the plan was deleted.
         store.drop(transaction)
     elif is_abandoned(store, transaction, now):
         journal = Journal.load(store, transaction)
-        report(f"{transaction} was left behind: " + ("it had ended" if journal else "it was never begun"))
-        answer = journal.result() if journal else refusal_result(transaction, "begin", NeverStarted(), None)
-        store.finish(transaction, answer)
+        report(f"{transaction} was abandoned: " + ("it had ended" if journal else "it never began"))
+        result = journal.result() if journal else refusal_result(transaction, "begin", NeverStarted(), None)
+        store.finish(transaction, result)
 
 
 class NeverStarted(ColocationError):
-    """What a transaction is told that nobody took up."""
+    """The error of a transaction that no engine began."""
 
     def __init__(self) -> None:
-        super().__init__("the process that was to begin the transaction ended before it did", "Run this again")
+        super().__init__(
+            "the process that should begin the transaction ended before the transaction began", "Run this again"
+        )

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The unit that undoes an open transaction at boot, before the runtime and kubelet start; it is there only meanwhile.
+"""The unit that rolls back an open transaction at boot, before the runtime and kubelet start.
 
-systemd is not told to read its units again, neither for the one that comes nor for the one that goes: the unit counts
-from the next boot on, and a reload would put back every cgroup file that was written raw (systemd#40438).
+The unit exists only while a transaction is open. systemd is not reloaded when the unit is created or deleted: it is
+needed only from the next boot, and a reload would reset every cgroup file that was written directly (systemd#40438).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WANTS = f"{UNIT_DIRECTORY}/multi-user.target.wants"
 LINK = f"{WANTS}/{NAME}"
 COMMAND = "recover-at-boot"
 
-# What starts pods, by the names its packages and installers give it.
+# Units that start pods, as packages and installers name them.
 STARTERS = (
     "containerd.service",
     "crio.service",
@@ -45,11 +45,11 @@ STARTERS = (
     "snap.microk8s.daemon-kubelite.service",
 )
 
-# systemd.unit(5): Before= holds for jobs of the same boot; a unit that is not there is no harm.
+# systemd.unit(5): Before= orders jobs of the same boot; it may name units that do not exist.
 _TEXT = """\
-# Written by the Ansible collection volcano.colocation, which removes it when the transaction has ended.
+# Written by the Ansible collection volcano.colocation, which removes it after the transaction.
 [Unit]
-Description=Undo the change of this node that was cut off (volcano.colocation)
+Description=Roll back an interrupted change of this node (volcano.colocation)
 After=local-fs.target
 Before={before}
 RequiresMountsFor={mounts}
@@ -67,14 +67,17 @@ WantedBy=multi-user.target
 
 
 class DeferredToBoot(BaseException):
-    """The node goes down: the transaction stays open, and the unit undoes it at the next boot. No error of a step."""
+    """The node is shutting down: the transaction stays open until the unit rolls it back at the next boot.
+
+    This is not an error of a step.
+    """
 
 
 def render_unit(engine: str, plan: Plan) -> str:
-    """The unit's text for an engine, run by the interpreter that runs this."""
+    """The unit file for an engine; the unit uses the current Python interpreter."""
     units = {service.unit for service in (plan.kubelet, plan.runtime) if service is not None}
     touched = {os.path.dirname(path) for path in (*(edit.path for edit in plan.files), *plan.checkpoints)}
-    mounts = {path for path in touched if not any(each in path for each in " \t\\\"'%")}
+    mounts = {path for path in touched if not any(character in path for character in " \t\\\"'%")}
     return _TEXT.format(
         before=" ".join(sorted(units | set(STARTERS))),
         mounts=" ".join(sorted(mounts | {engine, STATE_DIRECTORY})),
@@ -85,37 +88,37 @@ def render_unit(engine: str, plan: Plan) -> str:
 
 
 def enable(node: Node, plan: Plan) -> None:
-    """Have the transaction undone at the next boot, unless it has ended by then. Durable when it returns."""
+    """Durably enable the roll-back at the next boot; it applies if the transaction is still open then."""
     if not node.engine:
         return
     try:
         _write_unit(node.host, render_unit(node.engine, plan).encode("utf-8"))
         _make_link(node.host)
     except OSError as error:
-        action = "make the unit that undoes the transaction after a power cut"
+        action = "create the unit that rolls back the transaction after a power cut"
         raise file_error(error, UNIT_FILE, action) from error
 
 
 def disable(host: Host) -> None:
-    """Take the unit away. One that cannot be is no harm: it finds nothing to do, and takes itself away."""
+    """Delete the unit. If that fails, the unit has nothing to do at the next boot, and deletes itself."""
     with suppress(OSError):
         if atomic_file.remove_if_present(host.path(LINK)):
             atomic_file.sync_directory(host.real_path(WANTS))
             _remove_if_empty(host)
     with suppress(OSError):
-        for folder in (os.path.dirname(UNIT_DIRECTORY), UNIT_DIRECTORY):
-            atomic_file.remove_if_present(atomic_file.temporary_path(host.real_path(folder), UNIT_FILE))
+        for directory in (os.path.dirname(UNIT_DIRECTORY), UNIT_DIRECTORY):
+            atomic_file.remove_if_present(atomic_file.temporary_path(host.real_path(directory), UNIT_FILE))
         if atomic_file.remove_if_present(host.path(UNIT_FILE)):
             atomic_file.sync_directory(host.real_path(UNIT_DIRECTORY))
 
 
 def is_enabled(host: Host) -> bool:
-    """Whether an open transaction is undone at the next boot."""
+    """Whether an open transaction is rolled back at the next boot."""
     return host.lexists(LINK) and host.lexists(UNIT_FILE)
 
 
 def defer_if_shutting_down(node: Node) -> None:
-    """LeftToBoot when the node shuts down: systemd refuses to start a unit then, and stops those that run."""
+    """DeferredToBoot if the node is shutting down: systemd then starts no unit, and stops the running ones."""
     if not is_enabled(node.host):
         return
     if node.host.run(["systemctl", "is-system-running"]).stdout.strip() == "stopping":
@@ -140,7 +143,7 @@ def _set_mode(handle: int) -> None:
 
 
 def _make_link(host: Host) -> None:
-    """As systemctl enable does, which would also make systemd read all units again."""
+    """Create the link like systemctl enable, which would also reload all units."""
     _make_directories(host, LINK)
     with suppress(FileExistsError):
         os.symlink(UNIT_FILE, host.path(LINK))
@@ -148,14 +151,14 @@ def _make_link(host: Host) -> None:
 
 
 def _make_directories(host: Host, path: str) -> None:
-    for folder in missing_directories(host, path):
-        os.mkdir(host.path(folder), 0o755)
-        os.chmod(host.path(folder), 0o755)  # noqa: S103 - systemd's, readable as its others
-        atomic_file.sync_directory(host.real_path(os.path.dirname(folder)))
+    for directory in missing_directories(host, path):
+        os.mkdir(host.path(directory), 0o755)
+        os.chmod(host.path(directory), 0o755)  # noqa: S103 - a directory of systemd, readable like the others
+        atomic_file.sync_directory(host.real_path(os.path.dirname(directory)))
 
 
 def _remove_if_empty(host: Host) -> None:
-    """As systemctl disable does: systemd src/shared/install.c remove_marked_symlinks_fd."""
+    """Like systemctl disable: systemd src/shared/install.c remove_marked_symlinks_fd."""
     with suppress(OSError):
         os.rmdir(host.path(WANTS))
         atomic_file.sync_directory(host.real_path(UNIT_DIRECTORY))

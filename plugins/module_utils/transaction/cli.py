@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The installed engine's command line, without qos: settings/reapply.py. It prints what was done and how long."""
+"""The command line of the installed engine, except qos (settings/reapply.py). It prints each step and its duration."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ USAGE = f"usage: run ID | finish ID | undo ID | recover | {boot_unit.COMMAND} | 
 
 
 class CancelRequest:
-    """Whether somebody asked the process to end. Noted only: a signal never breaks into a file operation."""
+    """Records a request to end the process; a signal never interrupts a file operation."""
 
     def __init__(self) -> None:
-        self._asked = False
+        self._requested = False
 
-    def note(self, _number: int, _frame: FrameType | None) -> None:
-        self._asked = True
+    def record(self, _number: int, _frame: FrameType | None) -> None:
+        self._requested = True
 
     def check_cancelled(self) -> None:
-        """Raise Stopped when it was."""
-        if self._asked:
+        """Raise Cancelled if the process was asked to end."""
+        if self._requested:
             raise runner.Cancelled(
                 "the transaction was asked to end (systemctl stop of its unit, or a shutdown of the node)",
                 "Run this again",
@@ -39,11 +39,11 @@ class CancelRequest:
 
 
 def main(argv: list[str]) -> int:
-    """0 when there is an answer, whatever it is."""
+    """Exit status: 0 if the command has a result, also a failed one."""
     os.umask(0o077)
     request = CancelRequest()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, request.note)
+        signal.signal(number, request.record)
     node = Node(Host("/"), engine=installed_engine.running_engine())
     try:
         return _execute_command(node, argv, request)
@@ -51,15 +51,15 @@ def main(argv: list[str]) -> int:
         _report(str(error))
         return 1
     except boot_unit.DeferredToBoot:
-        _report("the node goes down: what was begun is undone when it boots")
+        _report("the node is shutting down: the transaction is rolled back when it boots")
         return 0
 
 
 def _execute_command(node: Node, argv: list[str], request: CancelRequest) -> int:
     store = Store(node.host)
     if len(argv) == 2 and argv[0] == "run":
-        answer = runner.execute(node, store, argv[1], _report, request.check_cancelled)
-        _report(f"{argv[1]}: {answer['state']}")
+        result = runner.execute(node, store, argv[1], _report, request.check_cancelled)
+        _report(f"{argv[1]}: {result['state']}")
     elif len(argv) == 2 and argv[0] == "finish":
         _report(json.dumps(recovery.finish(node, store, argv[1], _report, request.check_cancelled)))
     elif len(argv) == 2 and argv[0] == "undo":

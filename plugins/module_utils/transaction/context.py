@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One transaction in progress: what its steps share, and the result of one that touched nothing."""
+"""A running transaction: the data that its steps share, and the result of a refused transaction."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Report = Callable[[str], None]
 
 
 def never_cancelled() -> None:
-    """Nobody asks the process to end."""
+    """The cancellation check of a process that cannot be cancelled."""
 
 
 @dataclass
 class TransactionContext:
-    """What the steps share. After a crash it is made again from the journal, with a plan without file contents."""
+    """Data that the steps share. After a crash it is rebuilt from the journal, with a plan without file contents."""
 
     node: Node
     store: Store
@@ -34,7 +34,7 @@ class TransactionContext:
     journal: Journal = field(init=False)
     kubelet_restarted: float | None = None
     runtime_restarted: float | None = None
-    """When, in seconds since 1970; None when it was not."""
+    """Time of the restart in seconds since 1970; None if it was not restarted."""
 
     @property
     def restarted(self) -> Restarts:
@@ -42,12 +42,12 @@ class TransactionContext:
 
     @property
     def backups(self) -> str:
-        """Path on this machine of the folder of backups."""
+        """Path on this machine of the directory of backups."""
         return self.store.path(self.journal.id, "backups")
 
 
 def error_message(error: Exception) -> str:
-    """Ours speak for themselves; of others only the kind is told, because their text may quote anything."""
+    """The message of an error. For an unexpected error only its type, because its text may quote secrets."""
     if isinstance(error, ColocationError):
         return str(error)
     if isinstance(error, OSError):
@@ -56,10 +56,10 @@ def error_message(error: Exception) -> str:
 
 
 def refusal_result(transaction: str, step: str, error: Exception, recovered: dict[str, Any] | None) -> dict[str, Any]:
-    """``recovered``: id and end state of an earlier transaction that was undone first."""
+    """The result of a refusal. ``recovered``: id and final state of a transaction that was rolled back first."""
     node = "nothing was changed"
     if recovered is not None:
-        node = f"the unfinished transaction {recovered['id']} was undone, nothing else was changed"
+        node = f"the unfinished transaction {recovered['id']} was rolled back; nothing else was changed"
     return {
         "id": transaction,
         "state": "refused",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting the engine as a transient unit, and waiting for the answer of a transaction."""
+"""Starts the engine as a transient unit, and waits for the result of a transaction."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from .time_limits import STOP_TIMEOUT, life_time, run_time
 POLL = 0.2
 UNIT_POLL = 5.0
 RELAUNCHES = 3
-"""How often an engine is started again that ended without an answer, over the whole transaction."""
+"""How often the engine of a transaction is restarted after it ended without a result."""
 
 
 class NotStarted(ColocationError):
-    """The engine could not be started, or ended without an answer."""
+    """The engine could not be started, or ended without a result."""
 
 
 class UnknownId(ColocationError):
-    """What was asked for is not the name of any transaction, and might be a path."""
+    """The value is not a valid transaction id; it could be a path."""
 
 
 class NoSuchTransaction(NotStarted):
-    """There is no such transaction on the node."""
+    """The transaction does not exist on the node."""
 
 
 def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
-    """Begin a transaction, wait for it up to ``seconds``, return its answer.
+    """Begin a transaction, wait up to ``seconds`` for it, and return its result.
 
-    The same id again only waits: a controller that lost its connection may repeat itself.
+    A second call with the same id only waits: a controller that lost its connection may call it again.
     """
     store = Store(host)
     if store.exists(plan.id):
@@ -53,21 +53,21 @@ def start(host: Host, plan: Plan, text: str, seconds: float) -> dict[str, Any]:
         store.open(plan.id, text)
     except ColocationError as error:
         return refusal_result(plan.id, "begin", error, None)
-    # Files alone are over in milliseconds, and need no systemd.
-    at_once = plan.files_only or not host.live
+    # A plan with files only takes milliseconds and needs no systemd.
+    in_process = plan.files_only or not host.live
     try:
-        node = _node(host) if at_once else _launch_on(host, plan)
+        node = _node(host) if in_process else _launch_on(host, plan)
     except (ColocationError, OSError) as error:
-        answer = refusal_result(plan.id, "begin", error, None)
-        store.finish(plan.id, answer)
-        return answer
-    return runner.execute(node, store, plan.id, _silent) if at_once else wait(host, plan.id, seconds)
+        result = refusal_result(plan.id, "begin", error, None)
+        store.finish(plan.id, result)
+        return result
+    return runner.execute(node, store, plan.id, _silent) if in_process else wait(host, plan.id, seconds)
 
 
 def check(host: Host, plan: Plan) -> dict[str, Any]:
-    """The answer of ``start`` where it would refuse this plan before anything is touched; state ``none`` otherwise.
+    """The result of ``start`` if it would refuse this plan before any change, else the state ``none``.
 
-    Text is written for a moment to files without a name; nothing else is.
+    It only writes temporary unnamed files.
     """
     step = "begin"
     try:
@@ -83,23 +83,24 @@ def check(host: Host, plan: Plan) -> dict[str, Any]:
 
 
 def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
-    """The answer of a transaction, or how far it is when it has not ended within ``seconds``.
+    """The result of a transaction, or its progress if it does not end within ``seconds``.
 
-    An engine that died is started again, RELAUNCHES times at most; what it left is undone then.
+    An engine that died is restarted, at most RELAUNCHES times, and rolls the transaction back.
     """
     if not ID.match(transaction):
         raise UnknownId(
-            f"id: {transaction!r} is not the id of a transaction", "One has letters, digits and dashes, 64 at most"
+            f"id: {transaction!r} is not a transaction id",
+            "Use an id of letters, digits and dashes, at most 64 characters",
         )
     store, clock = Store(host), Clock()
     if not store.exists(transaction):
-        raise NoSuchTransaction(f"there is no transaction {transaction} on this node", "Start one with a plan")
+        raise NoSuchTransaction(f"transaction {transaction} does not exist on this node", "Start one with a plan")
     deadline = clock.monotonic() + seconds
     next_look = clock.monotonic() + UNIT_POLL
     while True:
-        answer = store.read(transaction, RESULT)
-        if answer is not None:
-            return dict(answer)
+        result = store.read(transaction, RESULT)
+        if result is not None:
+            return dict(result)
         if clock.monotonic() >= deadline:
             return progress(store, transaction)
         clock.sleep(POLL)
@@ -110,22 +111,22 @@ def wait(host: Host, transaction: str, seconds: float) -> dict[str, Any]:
             _relaunch(host, store, transaction)
 
 
-def recover(host: Host, way: RecoveryMode, seconds: float) -> dict[str, Any] | None:
-    """Settle what was cut off: its id and end state, None when there was nothing.
+def recover(host: Host, mode: RecoveryMode, seconds: float) -> dict[str, Any] | None:
+    """Recover an interrupted transaction: its id and final state, None if there was none.
 
-    It is settled in a unit of its own, and how far that is after ``seconds`` is the answer then: ``wait`` goes on. One
-    that settles it already is waited for. LockHeld, which names who it is, when anybody else is at work.
-    Where there is no systemd, or it starts no engine, it is undone in this process.
+    It is recovered in a separate unit; after ``seconds`` its progress is returned, and ``wait`` continues. A unit that
+    already recovers it is waited for. LockHeld, which names the process, if another process changes the node.
+    Without systemd, or if it cannot start the engine, the transaction is rolled back in this process.
     """
     node, store = _recovering(host), Store(host)
     journals = unfinished_journals(store)
-    if not node.engine or not journals or way is RecoveryMode.STOP:
-        return recovery.recover(node, store, _silent, way)
+    if not node.engine or not journals or mode is RecoveryMode.STOP:
+        return recovery.recover(node, store, _silent, mode)
     transaction = journals[0].id
     if _is_being_recovered(host, store, transaction):
         return wait(host, transaction, seconds)
     limit = _run_time(store, transaction)
-    if way is RecoveryMode.FINISH and recovery.resumable_transaction(node, store):
+    if mode is RecoveryMode.FINISH and recovery.resumable_transaction(node, store):
         _launch(host, transaction, limit, "finish")
         return wait(host, transaction, seconds)
     try:
@@ -136,20 +137,20 @@ def recover(host: Host, way: RecoveryMode, seconds: float) -> dict[str, Any] | N
 
 
 def _is_being_recovered(host: Host, store: Store, transaction: str) -> bool:
-    """Whether a unit is bringing it to its end; LockHeld when its own engine or somebody else is still at work."""
+    """Whether a unit is recovering it; LockHeld if its own engine or another process still changes the node."""
     try:
-        with hold(store.lock_path, "look for an engine at work"):
+        with hold(store.lock_path, "check for a running engine"):
             pass
-    except LockHeld as held:
-        if held.holder.startswith(recovery.holder(transaction) + ","):
+    except LockHeld as error:
+        if error.holder.startswith(recovery.holder(transaction) + ","):
             return True
         raise
-    # It may have been started this moment, or systemd is about to start it again.
+    # It may just have been started, or systemd is about to restart it.
     return _engine_runs(host, transaction)
 
 
 def _recovering(host: Host) -> Node:
-    """A full disk that cannot take an engine is no reason to leave a node half changed."""
+    """The node for a recovery; without an engine if the disk is too full to install one."""
     try:
         return _node(host)
     except OSError:
@@ -157,7 +158,7 @@ def _recovering(host: Host) -> Node:
 
 
 def _node(host: Host) -> Node:
-    """With an engine for the boot after a power cut, where there is a systemd to start it."""
+    """The node with an installed engine for the boot after a power cut, if systemd can start it."""
     if not host.live:
         return Node(host)
     try:
@@ -168,7 +169,7 @@ def _node(host: Host) -> Node:
 
 
 def _launch_on(host: Host, plan: Plan) -> Node:
-    """The node, with an engine at work on it."""
+    """The node, on which the engine was started."""
     node = Node(host)
     require_systemd(node)
     _launch(host, plan.id, run_time(_gate_timeout(plan)))
@@ -186,7 +187,7 @@ def _run_time(store: Store, transaction: str) -> float:
     try:
         return run_time(_gate_timeout(parse_plan(store.plan_text(transaction))))
     except (OSError, ColocationError):
-        # The engine says what is wrong with it.
+        # The engine reports the error of the plan.
         return run_time(0.0)
 
 
@@ -194,23 +195,23 @@ def _relaunch(host: Host, store: Store, transaction: str) -> None:
     count = (store.read(transaction, LAUNCHES) or {}).get("again", 0)
     if not isinstance(count, int) or count >= RELAUNCHES:
         raise NotStarted(
-            f"the engine ends without an answer, and was started {1 + RELAUNCHES} times",
-            f"See journalctl --unit {unit(transaction)} on the node, then run this again: what is open is undone first",
+            f"the engine ended without a result, {1 + RELAUNCHES} times",
+            f"See journalctl --unit {unit(transaction)} on the node, then run this again, which rolls it back",
         )
     limit = _run_time(store, transaction)
-    # Undoing matters more than counting: on a full disk the controller's own limit ends this.
+    # The roll-back is more important than the count: on a full disk the time limit of the controller ends this.
     with suppress(OSError):
         store.write(transaction, LAUNCHES, {"again": count + 1})
     _launch(host, transaction, limit)
 
 
 def pending(host: Host) -> list[str]:
-    """Ids of the transactions that were begun and neither committed nor undone, be they at work or cut off."""
+    """Ids of the transactions that are neither committed nor rolled back: running or interrupted."""
     return [journal.id for journal in unfinished_journals(Store(host))]
 
 
 def progress(store: Store, transaction: str) -> dict[str, Any]:
-    """The answer so far of a transaction that is at work; ``limit``: seconds after which its engine is gone."""
+    """The current result of a running transaction; ``limit``: seconds after which its engine has ended."""
     journal = Journal.load(store, transaction)
     if journal is not None:
         return {**journal.result(), "limit": life_time(_gate_timeout(journal.plan))}
@@ -233,7 +234,7 @@ def unit(transaction: str) -> str:
 def _launch(host: Host, transaction: str, limit: float, command: str = "run") -> None:
     path = installed_engine.install_engine(host)
     _prune(host, path)
-    # on-abnormal: an engine that was killed is started again at once and undoes what it had begun.
+    # on-abnormal: a killed engine is restarted immediately and rolls back its transaction.
     properties = {
         "KillMode": "mixed",
         "Restart": "on-abnormal",
@@ -247,16 +248,16 @@ def _launch(host: Host, transaction: str, limit: float, command: str = "run") ->
     argv += ["--description", f"volcano.colocation transaction {transaction}"]
     argv += [f"--property={name}={value}" for name, value in properties.items()]
     argv += [sys.executable, "-I", "-B", path, command, transaction]
-    answer = host.run(argv, timeout=30.0)
-    if answer.rc != 0:
-        reason = " ".join(answer.stderr.split()) or f"exit status {answer.rc}"
-        raise NotStarted(f"systemd-run does not start the engine: {reason}", "Check systemd on this node")
+    output = host.run(argv, timeout=30.0)
+    if output.rc != 0:
+        reason = " ".join(output.stderr.split()) or f"exit status {output.rc}"
+        raise NotStarted(f"systemd-run cannot start the engine: {reason}", "Check systemd on this node")
 
 
 def _prune(host: Host, path: str) -> None:
-    """Remove engines that nobody needs: neither one at work, which holds the lock, nor one of a transaction cut off."""
+    """Remove unused engines, unless a running one holds the lock or an interrupted transaction needs one."""
     store = Store(host)
-    with suppress(LockHeld), hold(store.lock_path, "removal of former engines"):
+    with suppress(LockHeld), hold(store.lock_path, "removal of previous engines"):
         if not unfinished_journals(store):
             installed_engine.remove_other_engines(host, path)
 
@@ -265,9 +266,9 @@ def _engine_runs(host: Host, transaction: str) -> bool:
     try:
         return show(Node(host), unit(transaction)).runs
     except ServiceError:
-        # systemd is busy or being updated: no proof that the engine is gone.
+        # systemd is busy or being updated: this does not prove that the engine has ended.
         return True
 
 
 def _silent(_line: str) -> None:
-    """The answer of an in-process transaction tells all."""
+    """Discard progress lines: the result of an in-process transaction contains everything."""

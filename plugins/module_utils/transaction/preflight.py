@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be known to go wrong before anything is touched: files, disk space, services, the runtime's restart."""
+"""Checks before any change: files, disk space, services, and whether the runtime can be restarted safely."""
 
 from __future__ import annotations
 
@@ -21,56 +21,56 @@ from ..state.store import STATE_DIRECTORY
 from ..systemd.service_units import count_other_processes, show
 
 PER_FILE = 1 << 16
-"""Bytes beside the text itself: blocks, and the journal, which is written anew before it replaces the old one."""
+"""Bytes in addition to the content: block size, and the journal, which is rewritten before it replaces the old one."""
 
 
 class NoDiskSpace(ColocationError):
-    """A file system that is full, or cannot be written."""
+    """A file system that is full or read-only."""
 
 
 def require_disk_space(host: Host, plan: Plan) -> None:
-    """NoRoom for the first file system on which texts and originals do not fit; a text stands beside its original."""
+    """NoDiskSpace for the first file system without space for the new files, which exist beside the originals."""
     needed: dict[str, int] = {}
     for edit in plan.files:
         _add_need(needed, edit.path, len(edit.after or b"") + PER_FILE)
     originals = [*(edit.path for edit in plan.files), *plan.checkpoints]
     _add_need(needed, f"{STATE_DIRECTORY}/any", sum(_file_size(host, path) + PER_FILE for path in originals))
     disks: dict[int, int] = {}
-    for folder, size in needed.items():
-        there = host.real_path(_existing_directory(host, folder))
-        disk = os.stat(there).st_dev
+    for directory, size in needed.items():
+        existing = host.real_path(_existing_directory(host, directory))
+        disk = os.stat(existing).st_dev
         disks[disk] = disks.get(disk, 0) + size
-        require_free_space(there, folder, disks[disk])
+        require_free_space(existing, directory, disks[disk])
 
 
-def require_free_space(there: str, folder: str, size: int) -> None:
-    """NoRoom unless the file system at ``there``, the node's ``folder``, takes that many bytes more from root."""
-    found = os.statvfs(there)
-    if found.f_flag & os.ST_RDONLY:
+def require_free_space(path: str, directory: str, size: int) -> None:
+    """NoDiskSpace unless root can write ``size`` more bytes at ``path``, which the node names ``directory``."""
+    status = os.statvfs(path)
+    if status.f_flag & os.ST_RDONLY:
         raise NoDiskSpace(
-            "its file system is mounted read-only", "Remount it read-write, or leave this node out", folder
+            "its file system is mounted read-only", "Remount it read-write, or exclude this node", directory
         )
-    free = found.f_bfree * found.f_frsize
-    if found.f_blocks and free < size:
+    free = status.f_bfree * status.f_frsize
+    if status.f_blocks and free < size:
         raise NoDiskSpace(
-            f"its file system is full: {size} bytes are needed and {free} are free, {size - free} too few",
+            f"its file system is full: {size} bytes are needed and {free} are free, so {size - free} are missing",
             "Free some space there",
-            folder,
+            directory,
         )
-    # 0 of 0: a file system without a table of them, such as btrfs.
-    if found.f_files and not found.f_ffree:
-        raise NoDiskSpace("its file system has no inode left for another file", "Remove some files there", folder)
+    # 0 of 0: a file system without an inode table, such as btrfs.
+    if status.f_files and not status.f_ffree:
+        raise NoDiskSpace("its file system has no free inode", "Remove some files there", directory)
 
 
 def _add_need(needed: dict[str, int], path: str, size: int) -> None:
-    folder = os.path.dirname(path)
-    needed[folder] = needed.get(folder, 0) + size
+    directory = os.path.dirname(path)
+    needed[directory] = needed.get(directory, 0) + size
 
 
-def _existing_directory(host: Host, folder: str) -> str:
-    """The folder, or the lowest one above it that is there."""
-    missing = missing_directories(host, f"{folder}/any")
-    return os.path.dirname(missing[0]) if missing else folder
+def _existing_directory(host: Host, directory: str) -> str:
+    """The directory, or its closest parent that exists."""
+    missing = missing_directories(host, f"{directory}/any")
+    return os.path.dirname(missing[0]) if missing else directory
 
 
 def _file_size(host: Host, path: str) -> int:
@@ -88,7 +88,7 @@ class Refused(ColocationError):
 
 
 def check(node: Node, plan: Plan) -> None:
-    """Raise when a file or service is not as the plan takes it to be."""
+    """Raise if a file or service differs from what the plan expects."""
     for edit in plan.files:
         _check_file(node, edit)
     for path in plan.checkpoints:
@@ -102,7 +102,7 @@ def check(node: Node, plan: Plan) -> None:
 
 
 def observe(node: Node, plan: Plan) -> dict[str, Any]:
-    """The services and pods as they are now: what a roll-back has to reach again."""
+    """The current state of services and pods, which a roll-back must reach again."""
     before: dict[str, Any] = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False, "pods": {}}
     if plan.files_only:
         return before
@@ -120,23 +120,23 @@ def observe(node: Node, plan: Plan) -> dict[str, Any]:
 
 
 def _check_file(node: Node, edit: FileEdit) -> None:
-    found = files.content_sha256(node.host, edit.path)
-    if found != edit.before_sha256:
-        state = "is not there any more" if found is None else "was changed by someone else since it was read"
+    current = files.content_sha256(node.host, edit.path)
+    if current != edit.before_sha256:
+        state = "no longer exists" if current is None else "was changed by someone else since it was read"
         if edit.before_sha256 is None:
-            state = "was made by someone else since the node was examined"
+            state = "was created by someone else since the node was examined"
         raise Refused("it " + state, "Run this again: a new plan starts from the new content", edit.path)
     _require_no_mount(node, edit.path)
     files.probe_write(node.host, edit.path, edit.after or b"")
 
 
 def _require_no_mount(node: Node, path: str) -> None:
-    """rename(2) does not replace a mount point (EBUSY), which would be noticed too late."""
+    """rename(2) cannot replace a mount point (EBUSY); without this check the transaction would fail later."""
     if not node.host.live:
         return
     mounts = (line.split()[4] for line in node.host.read_table("/proc/self/mountinfo").splitlines())
     if path in mounts:
-        raise Refused("it is a mount point of its own", "Name the file behind the mount", path)
+        raise Refused("it is itself a mount point", "Use the path of the file behind the mount", path)
 
 
 def require_systemd(node: Node) -> None:
@@ -146,8 +146,8 @@ def require_systemd(node: Node) -> None:
         first = f"unknown ({error.strerror})"
     if first != "systemd" or not node.host.is_directory("/run/systemd/system"):
         raise Refused(
-            f"the first process of this node is {first} and not systemd, so its services cannot be restarted",
-            "Run this on the node itself, not in a container of it",
+            f"process 1 of this node is {first}, not systemd, so its services cannot be restarted",
+            "Run this on the node itself, not in a container on it",
         )
 
 
@@ -158,20 +158,20 @@ def _require_unit(node: Node, service: Service | None) -> None:
     if load != "loaded":
         raise Refused(
             f"the unit {service.unit} is {load or 'unknown'}",
-            "Name the unit that runs it, or unmask it",
+            "Set the name of the unit that runs it, or unmask it",
         )
 
 
 def _healthz(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, Any]:
     if plan.gate is None or plan.gate.kubelet_healthz is None:
         return {}
-    found = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
-    answer: dict[str, Any] = {"kubelet_healthy": found.verdict is Verdict.PASSED}
+    finding = kubelet_checks.healthz(node, plan.gate.kubelet_healthz)
+    observed: dict[str, Any] = {"kubelet_healthy": finding.verdict is Verdict.PASSED}
     if plan.kubelet is not None:
-        rest = before["node"]["ready"] if "node" in before else True
+        node_ready_before = before["node"]["ready"] if "node" in before else True
         unit = show(node, plan.kubelet.unit)
-        answer["healthz"] = kubelet_checks.healthz_requirement(found, unit, rest_worked=rest)
-    return answer
+        observed["healthz"] = kubelet_checks.healthz_requirement(finding, unit, node_worked=node_ready_before)
+    return observed
 
 
 def _pods(node: Node, plan: Plan, before: dict[str, Any]) -> dict[str, int]:
@@ -201,7 +201,7 @@ def _nri_plugins(node: Node, plan: Plan) -> int:
 
 
 def _require_safe_restart(node: Node, plan: Plan, before: dict[str, Any]) -> None:
-    """Shims in the unit's own cgroup outlive a restart only with KillMode=process."""
+    """Refuse a restart that would kill containers: shims in the unit's cgroup survive only with KillMode=process."""
     if plan.runtime is None or not plan.runtime.restart or plan.stops_sandboxes or not before["pods"]:
         return
     state = show(node, plan.runtime.unit)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Undoing what a journal says was begun: on a running node all of it, at boot files only.
+"""Rolls back the begun steps of a journal: on a running node all, at boot only those of files and checkpoints.
 
-At boot services are neither started nor stopped: systemd has their start queued behind this, so that a start would wait
-for itself and a stop would cancel it (systemctl(1), --job-mode=replace). Cgroups and running pods went with the power.
+At boot, services are neither started nor stopped: systemd starts them after this unit, so a start would wait for itself
+and a stop would cancel it (systemctl(1), --job-mode=replace). Cgroups and running pods do not survive a power cut.
 """
 
 from __future__ import annotations
@@ -19,141 +19,145 @@ from .steps import STEPS, Step
 from .time_limits import ROLLBACK_GATES
 
 
-def roll_back(work: TransactionContext, reason: str) -> None:
-    """Undo every begun step, the last one first, going on when one fails; then wait for the health of before.
+def roll_back(context: TransactionContext, reason: str) -> None:
+    """Undo every begun step in reverse order, also after a failure; then wait until the node is as healthy as before.
 
-    ``reason`` is what the answer says when no step has given a reason of its own.
+    ``reason`` is reported if the failed step did not record a reason itself.
     """
-    boot_unit.defer_if_shutting_down(work.node)
-    begin_rollback(work, reason)
-    # A step counts as begun before it does anything, so that one that was cut off is undone as well.
-    troubles = [undo_step(work, step) for step in reversed(STEPS) if work.journal.begun(step.name)]
-    left = _baseline(work)
-    # An API server that does not answer says nothing against the node.
-    silent = [finding for finding in left if finding.verdict is Verdict.SILENT]
-    unhealthy = [finding for finding in left if finding not in silent]
+    boot_unit.defer_if_shutting_down(context.node)
+    begin_rollback(context, reason)
+    # A step is recorded as begun before it changes anything, so an interrupted step is undone as well.
+    troubles = [undo_step(context, step) for step in reversed(STEPS) if context.journal.begun(step.name)]
+    failures = _baseline(context)
+    # No response of the API server does not mean that the node is unhealthy.
+    silent = [finding for finding in failures if finding.verdict is Verdict.SILENT]
+    unhealthy = [finding for finding in failures if finding not in silent]
     if unhealthy:
         troubles.append(f"the node is not as healthy as before. {_render_findings(unhealthy)}")
     failed = [trouble for trouble in troubles if trouble]
     if failed:
-        boot_unit.defer_if_shutting_down(work.node)
-    work.journal.describe_node(
-        _describe_node(work, [*failed, *([f"not proven: {_render_findings(silent)}"] if silent else [])])
+        boot_unit.defer_if_shutting_down(context.node)
+    context.journal.describe_node(
+        _describe_node(context, [*failed, *([f"not proven: {_render_findings(silent)}"] if silent else [])])
     )
-    work.journal.enter(State.ROLLBACK_FAILED if failed else State.ROLLED_BACK)
+    context.journal.enter(State.ROLLBACK_FAILED if failed else State.ROLLED_BACK)
 
 
-def begin_rollback(work: TransactionContext, reason: str) -> None:
-    """Note that undoing begins, and why unless that is noted already."""
-    step = str(work.journal.result()["step"])
-    work.journal.enter(State.ROLLING_BACK)
-    if work.journal.error is None:
-        work.journal.record_failure(step, reason)
+def begin_rollback(context: TransactionContext, reason: str) -> None:
+    """Record that the roll-back begins, and its reason unless one is recorded already."""
+    step = str(context.journal.result()["step"])
+    context.journal.enter(State.ROLLING_BACK)
+    if context.journal.error is None:
+        context.journal.record_failure(step, reason)
 
 
-def undo_step(work: TransactionContext, step: Step) -> str:
-    """Undo one step unless that was done; the trouble in words, empty when there was none."""
-    if work.journal.undone(step.name):
+def undo_step(context: TransactionContext, step: Step) -> str:
+    """Undo one step unless that was done; returns the error message, empty on success."""
+    if context.journal.undone(step.name):
         return ""
     name = "undo: " + step.name
-    began = work.node.clock.monotonic()
-    work.journal.announce(name)
+    began = context.node.clock.monotonic()
+    context.journal.announce(name)
     try:
-        detail, trouble = step.undo(work), ""
+        detail, trouble = step.undo(context), ""
     except Exception as error:
         detail = error_message(error)
         trouble = f"{name}: {detail}"
-    seconds = work.node.clock.monotonic() - began
+    seconds = context.node.clock.monotonic() - began
     status = "failed" if trouble else "done"
-    work.journal.end(name, status, seconds, detail)
-    work.report(f"{name}: {status} in {seconds:.1f} s")
+    context.journal.end(name, status, seconds, detail)
+    context.report(f"{name}: {status} in {seconds:.1f} s")
     if not trouble:
-        work.journal.mark_undone(step.name)
+        context.journal.mark_undone(step.name)
     return trouble
 
 
-def _baseline(work: TransactionContext) -> list[Finding]:
-    """What of the health of before did not come back in time."""
-    wanted = gate.baseline_checks(work.node, work.plan, work.journal.before, work.restarted)
-    if not wanted:
+def _baseline(context: TransactionContext) -> list[Finding]:
+    """Checks that passed before the transaction and do not pass again in time."""
+    checks = gate.baseline_checks(context.node, context.plan, context.journal.before, context.restarted)
+    if not checks:
         return []
     name = "undo: health gate"
-    began = work.node.clock.monotonic()
-    work.journal.announce(name)
-    timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
+    began = context.node.clock.monotonic()
+    context.journal.announce(name)
+    timeout = context.plan.gate.timeout if context.plan.gate else gate.DEFAULT_TIMEOUT
     try:
-        left = gate.failures(gate.watch(work.node, wanted, ROLLBACK_GATES * timeout, never_cancelled))
+        failures = gate.failures(gate.watch(context.node, checks, ROLLBACK_GATES * timeout, never_cancelled))
     except Exception as error:
-        # There is no answer unless this comes to its end.
-        left = [Finding("health gate", Verdict.FAILED, error_message(error))]
-    seconds = work.node.clock.monotonic() - began
-    work.journal.end(name, "failed" if left else "done", seconds, _render_findings(left) or "as healthy as before")
-    return left
+        # The result is written only if this function returns.
+        failures = [Finding("health gate", Verdict.FAILED, error_message(error))]
+    seconds = context.node.clock.monotonic() - began
+    context.journal.end(
+        name, "failed" if failures else "done", seconds, _render_findings(failures) or "as healthy as before"
+    )
+    return failures
 
 
 def _render_findings(findings: list[Finding]) -> str:
     return "; ".join(f"{finding.check}: {finding.detail}" for finding in findings)
 
 
-def _describe_node(work: TransactionContext, troubles: list[str]) -> str:
-    """What the node is now, for people."""
-    parts = describe_files(work)
-    for service in (work.plan.kubelet, work.plan.runtime):
+def _describe_node(context: TransactionContext, troubles: list[str]) -> str:
+    """The current state of the node, for the result."""
+    parts = describe_files(context)
+    for service in (context.plan.kubelet, context.plan.runtime):
         if service is not None and service.restart:
-            parts.append(f"{service.unit} is {_unit(work, service.unit)}")
+            parts.append(f"{service.unit} is {_unit(context, service.unit)}")
     return "; ".join(parts + troubles)
 
 
-def describe_files(work: TransactionContext) -> list[str]:
-    """In words, whether the files are what they were, and where the originals are if they are not."""
-    different = [saved.path for saved in work.journal.files if not _is_as_before(work, saved)]
+def describe_files(context: TransactionContext) -> list[str]:
+    """Whether the files have their previous content; if not, where the originals are."""
+    different = [saved.path for saved in context.journal.files if not _is_as_before(context, saved)]
     if not different:
         return ["every file is as it was"]
-    return [f"NOT as before: {', '.join(different)}", f"the originals are in {work.backups}"]
+    return [f"NOT as before: {', '.join(different)}", f"the originals are in {context.backups}"]
 
 
-def _unit(work: TransactionContext, unit: str) -> str:
+def _unit(context: TransactionContext, unit: str) -> str:
     try:
-        return show(work.node, unit).active
+        return show(context.node, unit).active
     except ServiceError as error:
         return error.message
 
 
-def _is_as_before(work: TransactionContext, saved: Saved) -> bool:
+def _is_as_before(context: TransactionContext, saved: Saved) -> bool:
     try:
-        return content_sha256(work.node.host, saved.path) == saved.sha256
+        return content_sha256(context.node.host, saved.path) == saved.sha256
     except Exception:
         return False
 
 
-REASON = "the node went down in the middle of it"
+REASON = "the node went down during the transaction"
 
 
-def roll_back_at_boot(work: TransactionContext) -> None:
-    """Undo every begun step that outlives a boot, the last one first. What a running node shows is left to prove."""
-    begin_rollback(work, REASON)
-    told = [undo_step(work, step) for step in reversed(STEPS) if step.outlives_boot and work.journal.begun(step.name)]
-    troubles = [trouble for trouble in told if trouble]
-    work.journal.describe_node("; ".join([*describe_files(work), *_started_by_boot(work), *troubles]))
-    work.journal.end_at_boot(_unverified(work), troubles)
+def roll_back_at_boot(context: TransactionContext) -> None:
+    """Undo every begun step that outlives a boot, in reverse order; checks of the running node remain to be done."""
+    begin_rollback(context, REASON)
+    errors = [
+        undo_step(context, step) for step in reversed(STEPS) if step.outlives_boot and context.journal.begun(step.name)
+    ]
+    troubles = [trouble for trouble in errors if trouble]
+    context.journal.describe_node("; ".join([*describe_files(context), *_started_by_boot(context), *troubles]))
+    context.journal.end_at_boot(_unverified(context), troubles)
 
 
-def _started_by_boot(work: TransactionContext) -> list[str]:
-    restarted = [each for each in (work.plan.runtime, work.plan.kubelet) if each is not None and each.restart]
-    return [f"{service.unit} is left to the boot" for service in restarted]
+def _started_by_boot(context: TransactionContext) -> list[str]:
+    restarted = [unit for unit in (context.plan.runtime, context.plan.kubelet) if unit is not None and unit.restart]
+    return [f"{service.unit} is started by the boot" for service in restarted]
 
 
-def _unverified(work: TransactionContext) -> list[str]:
-    """What ran before and has not been seen to run since."""
-    before = work.journal.before
-    found = []
-    if work.plan.restarts_runtime and before["runtime_runs"] and work.plan.runtime:
-        found.append(f"{work.plan.runtime.unit} runs")
-    if work.plan.restarts_kubelet and before["kubelet_runs"] and work.plan.kubelet:
-        found.append(f"{work.plan.kubelet.unit} runs")
+def _unverified(context: TransactionContext) -> list[str]:
+    """What was running before, and has not been verified since."""
+    before = context.journal.before
+    unverified = []
+    if context.plan.restarts_runtime and before["runtime_runs"] and context.plan.runtime:
+        unverified.append(f"{context.plan.runtime.unit} runs")
+    if context.plan.restarts_kubelet and before["kubelet_runs"] and context.plan.kubelet:
+        unverified.append(f"{context.plan.kubelet.unit} runs")
     if before["pods"]:
-        found.append(f"{len(before['pods'])} pods run as before")
-    node = work.plan.gate.node if work.plan.gate else None
+        unverified.append(f"{len(before['pods'])} pods run as before")
+    node = context.plan.gate.node if context.plan.gate else None
     if node is not None and before.get("node") and before["node"]["ready"]:
-        found.append(f"Node {node.name} is Ready in the cluster")
-    return found
+        unverified.append(f"Node {node.name} is Ready in the cluster")
+    return unverified

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carries a plan out on this node, all of it or nothing."""
+"""Applies a plan to this node completely or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .steps import STEPS, Step, StepFailed
 from .validation import validate
 
 LOCK_TIMEOUT = 5.0
-"""Seconds to wait for the lock: somebody may look at this moment whether anybody has it, or just be ending."""
+"""Seconds to wait for the lock: another process may be testing it, or may be about to end."""
 
 
 class Cancelled(ColocationError):
@@ -29,31 +29,31 @@ class Cancelled(ColocationError):
 
 
 def execute(
-    node: Node, store: Store, transaction: str, report: Report, heed: Callable[[], None] = never_cancelled
+    node: Node, store: Store, transaction: str, report: Report, check_cancelled: Callable[[], None] = never_cancelled
 ) -> dict[str, Any]:
-    """Carry out the transaction that lies in the store and return its answer, which is kept there as well.
+    """Apply the transaction in the store and return its result, which is also written to the store.
 
-    Transactions that were cut off earlier, this one included, are undone first. ``heed`` is called now and then and
-    raises Stopped when the process is asked to end; undoing does not heed it.
+    Interrupted transactions, including this one, are rolled back first. ``check_cancelled`` is called between
+    operations and raises Cancelled if the process was asked to end; a roll-back does not call it.
     """
     try:
         with hold_node(node, store, _holder(store, transaction), report, transaction):
             recovered = undo_all(node, store, report)
-            answer = _recorded_result(store, transaction)
-            if answer is None:
-                answer = _attempt(TransactionContext(node, store, report, heed), transaction, recovered)
+            result = _recorded_result(store, transaction)
+            if result is None:
+                result = _attempt(TransactionContext(node, store, report, check_cancelled), transaction, recovered)
     except (ColocationError, OSError) as error:
         journal = Journal.load(store, transaction)
         if journal is not None and isinstance(error, LockHeld):
-            # It was cut off, and somebody else is just undoing it: the answer is theirs.
+            # It was interrupted, and another process is rolling it back and will write the result.
             return journal.result()
-        answer = refusal_result(transaction, "begin", error, None)
-    store.finish(transaction, answer)
-    return answer
+        result = refusal_result(transaction, "begin", error, None)
+    store.finish(transaction, result)
+    return result
 
 
 def _holder(store: Store, transaction: str) -> str:
-    """How the lock names this transaction to others."""
+    """How the lock file names this transaction to other processes."""
     try:
         controller = parse_plan(store.plan_text(transaction)).controller
     except (OSError, ColocationError):
@@ -63,9 +63,9 @@ def _holder(store: Store, transaction: str) -> str:
 
 @contextmanager
 def hold_node(node: Node, store: Store, holder: str, report: Report, own: str = "") -> Iterator[None]:
-    """Hold the node's lock. When it goes and nothing is open, nothing is left to be undone at boot.
+    """Hold the node's lock; on release, disable the roll-back at boot if no transaction is open.
 
-    ``own``: the transaction that is about to begin, however old its plan is.
+    ``own``: the transaction that is about to begin, which is not abandoned however old its plan is.
     """
     with hold(store.lock_path, holder, node.clock, LOCK_TIMEOUT):
         try:
@@ -79,25 +79,25 @@ def hold_node(node: Node, store: Store, holder: str, report: Report, own: str = 
 
 
 def recover(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
-    """Undo every unfinished transaction; id and end state of the newest one, None when there was none.
+    """Roll back every unfinished transaction; id and final state of the newest one, None if there was none.
 
-    LockHeld when somebody is at work on this node.
+    LockHeld if another transaction is running on this node.
     """
     with hold_node(node, store, "recovery", report):
         return undo_all(node, store, report)
 
 
 def recover_at_boot(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
-    """The same before any service has started; none is started, stopped or waited for."""
+    """Like ``recover``, before any service has started; services are not started, stopped or waited for."""
     with hold_node(node, store, "recovery at boot", report):
         return _undo_unfinished(node, store, report, rollback.roll_back_at_boot)
 
 
 def undo_all(node: Node, store: Store, report: Report) -> dict[str, Any] | None:
-    """Whoever calls this holds the lock, so that nobody works on the unfinished transactions any more."""
+    """Roll back unfinished transactions. The caller holds the lock, so no other process works on them."""
 
-    def undo(work: TransactionContext) -> None:
-        roll_back(work, "the process that carried out the transaction, or the node, ended in the middle of it")
+    def undo(context: TransactionContext) -> None:
+        roll_back(context, "the process of the transaction, or the node, ended before the transaction did")
 
     return _undo_unfinished(node, store, report, undo)
 
@@ -108,14 +108,14 @@ def _undo_unfinished(
     ended = [
         _undo_journal(TransactionContext(node, store, report), journal, undo) for journal in unfinished_journals(store)
     ]
-    # The newest one's answer last: who waits for it waits for all of them.
+    # Write the newest result last: a process that waits for it waits for all of them.
     for journal in reversed(ended):
         store.finish(journal.id, journal.result())
     return ended[0].recovered_as if ended else None
 
 
 def _enter_in_ledger(node: Node, store: Store, report: Report) -> None:
-    """Enter in the ledger what is committed. What cannot be entered now is entered next time."""
+    """Enter committed transactions in the ledger. After an error, the next run enters them."""
     try:
         ledger_update.enter_committed(node.host, store)
     except (ColocationError, OSError) as error:
@@ -123,98 +123,100 @@ def _enter_in_ledger(node: Node, store: Store, report: Report) -> None:
 
 
 def _recorded_result(store: Store, transaction: str) -> dict[str, Any] | None:
-    """The answer of a transaction that has ended, also when it was cut off between its end and its answer."""
-    answer = store.read(transaction, RESULT)
-    if answer is not None:
-        return dict(answer)
+    """The result of a transaction that has ended, also if it was interrupted before the result was written."""
+    result = store.read(transaction, RESULT)
+    if result is not None:
+        return dict(result)
     journal = Journal.load(store, transaction)
     return journal.result() if journal is not None else None
 
 
-def _undo_journal(work: TransactionContext, journal: Journal, undo: Callable[[TransactionContext], None]) -> Journal:
-    work.report(f"undo of the unfinished transaction {journal.id}")
-    work.plan, work.journal = journal.plan, journal
-    undo(work)
+def _undo_journal(context: TransactionContext, journal: Journal, undo: Callable[[TransactionContext], None]) -> Journal:
+    context.report(f"rolling back the unfinished transaction {journal.id}")
+    context.plan, context.journal = journal.plan, journal
+    undo(context)
     return journal
 
 
-def _attempt(work: TransactionContext, transaction: str, recovered: dict[str, Any] | None) -> dict[str, Any]:
+def _attempt(context: TransactionContext, transaction: str, recovered: dict[str, Any] | None) -> dict[str, Any]:
     step = "check the node"
     try:
-        work.plan = parse_plan(work.store.plan_text(transaction))
-        _require_fresh_plan(work, recovered)
-        preflight.check(work.node, work.plan)
-        before = preflight.observe(work.node, work.plan)
+        context.plan = parse_plan(context.store.plan_text(transaction))
+        _require_fresh_plan(context, recovered)
+        preflight.check(context.node, context.plan)
+        before = preflight.observe(context.node, context.plan)
         step = "validate"
-        validate(work.node, work.plan, work.store.path(transaction, CANDIDATES))
+        validate(context.node, context.plan, context.store.path(transaction, CANDIDATES))
         step = "back up"
-        work.journal = Journal.create(work.store, work.plan, before, recovered or rollback_at_boot(work.store))
-        _back_up(work)
-        ledger_update.stage_ledger(work)
-        boot_unit.enable(work.node, work.plan)
+        context.journal = Journal.create(
+            context.store, context.plan, before, recovered or rollback_at_boot(context.store)
+        )
+        _back_up(context)
+        ledger_update.stage_ledger(context)
+        boot_unit.enable(context.node, context.plan)
     except Exception as error:
-        Journal.discard(work.store, transaction)
+        Journal.discard(context.store, transaction)
         return refusal_result(transaction, step, error, recovered)
-    apply_steps(work)
-    return work.journal.result()
+    apply_steps(context)
+    return context.journal.result()
 
 
-def _require_fresh_plan(work: TransactionContext, recovered: dict[str, Any] | None) -> None:
-    """Refuse a plan that was made from a node in the middle of a transaction that has just been undone.
+def _require_fresh_plan(context: TransactionContext, recovered: dict[str, Any] | None) -> None:
+    """Refuse a plan that may depend on the changes of a transaction that was rolled back after the plan was made.
 
-    A plan that edits all the files that were put back is checked by their hashes; another may rest on what was undone.
+    A plan that edits all of the restored files is allowed: its hashes are checked against them.
     """
     if recovered is None:
         return
     if recovered["state"] != State.ROLLED_BACK.value:
         raise preflight.Refused(
-            f"the earlier transaction {recovered['id']} was cut off and could not be undone entirely",
-            f"Its result.json in {STATE_DIRECTORY} says what is left to do by hand; then run this again",
+            f"the earlier transaction {recovered['id']} was interrupted and could not be rolled back completely",
+            f"Its result.json in {STATE_DIRECTORY} lists what remains to be done by hand; then run this again",
         )
-    undone = Journal.load(work.store, recovered["id"])
-    put_back = {saved.path for saved in undone.files} if undone is not None else set()
-    if not put_back <= {edit.path for edit in work.plan.files}:
+    undone = Journal.load(context.store, recovered["id"])
+    restored = {saved.path for saved in undone.files} if undone is not None else set()
+    if not restored <= {edit.path for edit in context.plan.files}:
         raise preflight.Refused(
-            f"the unfinished transaction {recovered['id']} was undone first, and the plan was made before that",
+            f"the unfinished transaction {recovered['id']} was rolled back first, and the plan was made before that",
             "Run this again",
         )
 
 
-def _back_up(work: TransactionContext) -> None:
+def _back_up(context: TransactionContext) -> None:
     saved = [
-        files.save(work.node.host, edit.path, edit.mode, work.backups, f"file-{index}")
-        for index, edit in enumerate(work.plan.files)
+        files.save(context.node.host, edit.path, edit.mode, context.backups, f"file-{index}")
+        for index, edit in enumerate(context.plan.files)
     ]
-    work.journal.keep_files(saved)
+    context.journal.keep_files(saved)
 
 
-def apply_steps(work: TransactionContext) -> None:
-    """Every step that is not done; an ordinary error undoes all of them.
+def apply_steps(context: TransactionContext) -> None:
+    """Apply every step that is not done; an error rolls all of them back.
 
-    What is no Exception is a crash, and the next start undoes it.
+    A BaseException that is not an Exception is treated as a crash, and the next start rolls back.
     """
     try:
-        work.journal.enter(State.APPLYING)
+        context.journal.enter(State.APPLYING)
         for step in STEPS:
-            if step.wanted(work.plan) and not work.journal.done(step.name):
-                work.check_cancelled()
-                _apply_step(work, step)
-        ledger_update.note_changes(work)
-        work.journal.enter(State.COMMITTED)
+            if step.applies(context.plan) and not context.journal.done(step.name):
+                context.check_cancelled()
+                _apply_step(context, step)
+        ledger_update.record_changes(context)
+        context.journal.enter(State.COMMITTED)
     except Exception as error:
-        roll_back(work, error_message(error))
+        roll_back(context, error_message(error))
 
 
-def _apply_step(work: TransactionContext, step: Step) -> None:
-    work.journal.begin(step.name)
-    began = work.node.clock.monotonic()
+def _apply_step(context: TransactionContext, step: Step) -> None:
+    context.journal.begin(step.name)
+    began = context.node.clock.monotonic()
     try:
-        status, detail = "done", step.do(work)
+        status, detail = "done", step.do(context)
     except Exception as error:
         status, detail = "failed", error_message(error)
-    seconds = work.node.clock.monotonic() - began
-    work.report(f"{step.name}: {status} in {seconds:.1f} s")
-    work.journal.end(step.name, status, seconds, detail)
+    seconds = context.node.clock.monotonic() - began
+    context.report(f"{step.name}: {status} in {seconds:.1f} s")
+    context.journal.end(step.name, status, seconds, detail)
     if status == "failed":
-        work.journal.record_failure(step.name, detail)
+        context.journal.record_failure(step.name, detail)
         raise StepFailed(detail)

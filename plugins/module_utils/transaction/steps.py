@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps of a transaction in their order, each with what undoes it. Every undo can be repeated."""
+"""The steps of a transaction in order, each with its undo. Every undo can be repeated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .context import TransactionContext, never_cancelled
 
 
 def move_aside(host: Host, journal: Journal, backups: str) -> str:
-    """Copy each checkpoint to the backups unless that was done, note that, then remove it; says what was there."""
+    """Back up each checkpoint unless that was done, record the backups, delete the files; returns a summary."""
     paths = journal.plan.checkpoints
     saved = journal.checkpoints
     if not saved:
@@ -31,15 +31,15 @@ def move_aside(host: Host, journal: Journal, backups: str) -> str:
         journal.keep_checkpoints(saved)
     for path in paths:
         files.remove(host, path)
-    there = [entry.path for entry in saved if entry.backup is not None]
-    return f"moved aside: {', '.join(there)}" if there else "there was none"
+    moved = [entry.path for entry in saved if entry.backup is not None]
+    return f"moved aside: {', '.join(moved)}" if moved else "no checkpoint existed"
 
 
 def restore_checkpoints(host: Host, journal: Journal, backups: str) -> str:
-    """Make each checkpoint what it was, dropping one that a kubelet made in between."""
+    """Restore each checkpoint, replacing one that kubelet created in between."""
     for saved in journal.checkpoints:
         files.restore(host, saved, backups)
-    return f"{len(journal.checkpoints)} put back"
+    return f"{len(journal.checkpoints)} restored"
 
 
 RUNTIME_TIMEOUT = 90.0
@@ -47,123 +47,123 @@ LOG_MARGIN = 1.0
 
 
 class StepFailed(ColocationError):
-    """A step that came to its end without what it was for."""
+    """A step that ended without the expected effect."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """``do`` and ``undo`` return a few words about what they did; ``wanted`` says whether a plan has this step.
+    """``applies``: whether a plan has this step. ``do`` and ``undo`` return a short summary of their effect.
 
-    Both can be repeated after they were cut off.
+    Both can be repeated after an interruption.
     """
 
     name: str
-    wanted: Callable[[Plan], bool]
+    applies: Callable[[Plan], bool]
     do: Callable[[TransactionContext], str]
     undo: Callable[[TransactionContext], str]
     outlives_boot: bool = False
-    """What it did is on disk. The rest is as systemd and kubelet make it when the node boots."""
+    """The effect is on disk and must be undone at boot; other effects do not survive a boot."""
 
 
-def _nothing(work: TransactionContext) -> str:
+def _nothing(context: TransactionContext) -> str:
     return "nothing to undo"
 
 
-def _stop_kubelet(work: TransactionContext) -> str:
-    return _stop(work, work.plan.kubelet)
+def _stop_kubelet(context: TransactionContext) -> str:
+    return _stop(context, context.plan.kubelet)
 
 
-def _start_kubelet(work: TransactionContext) -> str:
-    if work.plan.gate is not None and work.plan.gate.node is not None:
-        next_second(work.node)
-    work.kubelet_restarted = _time_of_start(work, work.plan.kubelet)
-    return _start(work, work.plan.kubelet)
+def _start_kubelet(context: TransactionContext) -> str:
+    if context.plan.gate is not None and context.plan.gate.node is not None:
+        next_second(context.node)
+    context.kubelet_restarted = _time_of_start(context, context.plan.kubelet)
+    return _start(context, context.plan.kubelet)
 
 
-def _time_of_start(work: TransactionContext, service: Service | None) -> float | None:
-    """Now; None when the unit runs, because it was started by a step that was cut off."""
-    running = service is not None and service_units.show(work.node, service.unit).runs
-    return None if running else work.node.clock.wall()
+def _time_of_start(context: TransactionContext, service: Service | None) -> float | None:
+    """The current time; None if the unit already runs, because an interrupted step started it."""
+    running = service is not None and service_units.show(context.node, service.unit).runs
+    return None if running else context.node.clock.wall()
 
 
-def _kubelet_as_before(work: TransactionContext) -> str:
-    if not work.journal.before["kubelet_runs"]:
-        return "it did not run before"
-    return _start_kubelet(work)
+def _restart_previous_kubelet(context: TransactionContext) -> str:
+    if not context.journal.before["kubelet_runs"]:
+        return "it was not running before"
+    return _start_kubelet(context)
 
 
-def _stop_new_kubelet(work: TransactionContext) -> str:
-    """The sandboxes that it made under the new driver go while the runtime they were made with still runs."""
-    done = _stop(work, work.plan.kubelet)
-    if not work.plan.stops_sandboxes:
+def _stop_new_kubelet(context: TransactionContext) -> str:
+    """Stop kubelet, and remove the sandboxes of the new driver while the runtime that created them still runs."""
+    done = _stop(context, context.plan.kubelet)
+    if not context.plan.stops_sandboxes:
         return done
     try:
-        return f"{done}, {_remove_sandboxes(work)}"
+        return f"{done}, {_remove_sandboxes(context)}"
     except ColocationError as error:
-        # The runtime may be what failed. They are looked for again when it runs with its old configuration.
-        return f"{done}; the sandboxes come later: {error.message}"
+        # The runtime itself may have failed. The removal is repeated when it runs with its old configuration.
+        return f"{done}; the sandboxes are removed later: {error.message}"
 
 
-def _remove_sandboxes(work: TransactionContext) -> str:
-    wanted = work.plan.sandboxes
-    if wanted is None:
+def _remove_sandboxes(context: TransactionContext) -> str:
+    sandboxes = context.plan.sandboxes
+    if sandboxes is None:
         return ""
     try:
-        return f"{pod_sandboxes.remove_all_sandboxes(work.node, wanted)} sandboxes removed"
+        return f"{pod_sandboxes.remove_all_sandboxes(context.node, sandboxes)} sandboxes removed"
     except CriFailure:
-        if work.journal.before["runtime_runs"]:
+        if context.journal.before["runtime_runs"]:
             raise
-        return "the runtime does not run: done after its start"
+        return "the runtime is not running: they are removed after its start"
 
 
-def _stop_sandboxes(work: TransactionContext) -> str:
-    """What has ended by now leaves no trace, and a kubelet that saw its end does not make it again."""
-    wanted, before = work.plan.sandboxes, work.journal.before
-    if wanted is not None and "ended" not in before:
-        ended = pod_sandboxes.ended_pods(work.node, wanted.endpoint, before["pods"])
+def _stop_sandboxes(context: TransactionContext) -> str:
+    """Remove the sandboxes, after recording the pods that have ended: kubelet does not create those again."""
+    sandboxes, before = context.plan.sandboxes, context.journal.before
+    if sandboxes is not None and "ended" not in before:
+        ended = pod_sandboxes.ended_pods(context.node, sandboxes.endpoint, before["pods"])
         if ended:
-            work.journal.keep_ended(ended)
-    return _remove_sandboxes(work)
+            context.journal.keep_ended(ended)
+    return _remove_sandboxes(context)
 
 
-def _remove_new_sandboxes(work: TransactionContext) -> str:
-    """Only what a kubelet made under the new driver; without one, those left are the old ones."""
-    if not work.journal.begun(START_KUBELET) or not work.journal.before["runtime_runs"]:
+def _remove_new_sandboxes(context: TransactionContext) -> str:
+    """Remove sandboxes of the new driver; if no kubelet started with it, the remaining ones are old and stay."""
+    if not context.journal.begun(START_KUBELET) or not context.journal.before["runtime_runs"]:
         return "nothing to undo"
-    return f"{_remove_sandboxes(work)}; {_remove_cgroups(work, work.plan.fresh_cgroups)}"
+    return f"{_remove_sandboxes(context)}; {_remove_cgroups(context, context.plan.fresh_cgroups)}"
 
 
-def _stop_runtime(work: TransactionContext) -> str:
-    return _stop(work, work.plan.runtime)
+def _stop_runtime(context: TransactionContext) -> str:
+    return _stop(context, context.plan.runtime)
 
 
-def _start_runtime(work: TransactionContext) -> str:
-    work.runtime_restarted = _time_of_start(work, work.plan.runtime)
-    done = _start(work, work.plan.runtime)
-    _await_runtime(work)
-    if work.plan.stops_sandboxes and not work.journal.before["runtime_runs"]:
-        done = f"{done}, {_remove_sandboxes(work)}"
+def _start_runtime(context: TransactionContext) -> str:
+    context.runtime_restarted = _time_of_start(context, context.plan.runtime)
+    done = _start(context, context.plan.runtime)
+    _await_runtime(context)
+    if context.plan.stops_sandboxes and not context.journal.before["runtime_runs"]:
+        done = f"{done}, {_remove_sandboxes(context)}"
     return done
 
 
-def _runtime_as_before(work: TransactionContext) -> str:
-    if not work.journal.before["runtime_runs"]:
-        return "it did not run before"
-    done = _start(work, work.plan.runtime)
-    _await_runtime(work)
+def _restart_previous_runtime(context: TransactionContext) -> str:
+    if not context.journal.before["runtime_runs"]:
+        return "it was not running before"
+    done = _start(context, context.plan.runtime)
+    _await_runtime(context)
     return done
 
 
-def _await_runtime(work: TransactionContext) -> None:
-    """kubelet ends at once when the CRI does not answer yet, so it is waited for."""
-    endpoint = _endpoint(work.plan)
-    if endpoint is None or work.plan.runtime is None:
+def _await_runtime(context: TransactionContext) -> None:
+    """Wait until the CRI responds: kubelet exits immediately if it does not."""
+    endpoint = _endpoint(context.plan)
+    if endpoint is None or context.plan.runtime is None:
         return
-    since = work.node.clock.wall()
-    finding = gate.watch(work.node, [lambda: ready(work.node, endpoint)], RUNTIME_TIMEOUT, never_cancelled)[0]
+    since = context.node.clock.wall()
+    finding = gate.watch(context.node, [lambda: ready(context.node, endpoint)], RUNTIME_TIMEOUT, never_cancelled)[0]
     if finding.verdict is not Verdict.PASSED:
-        log = log_excerpt(work.node.host, work.plan.runtime.unit, since - LOG_MARGIN)
-        raise StepFailed(f"{work.plan.runtime.unit} is up but not ready: {finding.detail}{log}")
+        log = log_excerpt(context.node.host, context.plan.runtime.unit, since - LOG_MARGIN)
+        raise StepFailed(f"{context.plan.runtime.unit} is running but not ready: {finding.detail}{log}")
 
 
 def _endpoint(plan: Plan) -> str | None:
@@ -172,118 +172,118 @@ def _endpoint(plan: Plan) -> str | None:
     return plan.gate.cri_endpoint if plan.gate else None
 
 
-def _move_checkpoints_aside(work: TransactionContext) -> str:
-    return move_aside(work.node.host, work.journal, work.backups)
+def _move_checkpoints_aside(context: TransactionContext) -> str:
+    return move_aside(context.node.host, context.journal, context.backups)
 
 
-def _restore_checkpoints(work: TransactionContext) -> str:
-    return restore_checkpoints(work.node.host, work.journal, work.backups)
+def _restore_checkpoints(context: TransactionContext) -> str:
+    return restore_checkpoints(context.node.host, context.journal, context.backups)
 
 
-def _remove_stale_cgroups(work: TransactionContext) -> str:
-    return _remove_cgroups(work, work.plan.stale_cgroups)
+def _remove_stale_cgroups(context: TransactionContext) -> str:
+    return _remove_cgroups(context, context.plan.stale_cgroups)
 
 
-def _remove_fresh_cgroups(work: TransactionContext) -> str:
-    return _remove_cgroups(work, work.plan.fresh_cgroups)
+def _remove_fresh_cgroups(context: TransactionContext) -> str:
+    return _remove_cgroups(context, context.plan.fresh_cgroups)
 
 
-def _remove_cgroups(work: TransactionContext, names: tuple[str, ...]) -> str:
-    return ", ".join(stale_cgroups.remove_cgroup(work.node, name) for name in names)
+def _remove_cgroups(context: TransactionContext, names: tuple[str, ...]) -> str:
+    return ", ".join(stale_cgroups.remove_cgroup(context.node, name) for name in names)
 
 
-def _write_files(work: TransactionContext) -> str:
-    saved = {entry.path: entry for entry in work.journal.files}
-    left = [edit for edit in work.plan.files if not _is_written(work, edit)]
-    for edit in left:
+def _write_files(context: TransactionContext) -> str:
+    saved = {entry.path: entry for entry in context.journal.files}
+    remaining = [edit for edit in context.plan.files if not _is_written(context, edit)]
+    for edit in remaining:
         if saved[edit.path].sha256 != edit.before_sha256:
             raise files.ChangedConcurrently(edit.path)
-        files.require_unchanged(work.node.host, saved[edit.path])
-    for edit in left:
-        work.journal.begin_file(edit.path)
+        files.require_unchanged(context.node.host, saved[edit.path])
+    for edit in remaining:
+        context.journal.begin_file(edit.path)
         try:
-            _change(work, edit, saved[edit.path])
+            _change(context, edit, saved[edit.path])
         except files.ChangedConcurrently:
-            work.journal.cancel_file(edit.path)
+            context.journal.cancel_file(edit.path)
             raise
-    return ", ".join(edit.path for edit in work.plan.files)
+    return ", ".join(edit.path for edit in context.plan.files)
 
 
-def _change(work: TransactionContext, edit: FileEdit, saved: files.Saved) -> None:
+def _change(context: TransactionContext, edit: FileEdit, saved: files.Saved) -> None:
     if edit.removes:
-        files.delete(work.node.host, saved)
+        files.delete(context.node.host, saved)
     else:
-        files.write(work.node.host, saved, edit.after or b"", edit.attributes)
+        files.write(context.node.host, saved, edit.after or b"", edit.attributes)
 
 
-def _is_written(work: TransactionContext, edit: FileEdit) -> bool:
-    """Whether this was done before the step was cut off: a file is replaced whole."""
-    written = edit.path in work.journal.written
-    return written and files.content_sha256(work.node.host, edit.path) == edit.after_sha256
+def _is_written(context: TransactionContext, edit: FileEdit) -> bool:
+    """Whether the file was written before an interruption of the step; a file is replaced atomically."""
+    written = edit.path in context.journal.written
+    return written and files.content_sha256(context.node.host, edit.path) == edit.after_sha256
 
 
-def _restore_files(work: TransactionContext) -> str:
-    ours = work.journal.written
-    indexes = [index for index, saved in enumerate(work.journal.files) if saved.path in ours]
-    kept = [note for note in (_restore_file(work, index) for index in indexes) if note]
-    return f"{len(indexes)} put back{''.join('; ' + note for note in kept)}"
+def _restore_files(context: TransactionContext) -> str:
+    written = context.journal.written
+    indexes = [index for index, saved in enumerate(context.journal.files) if saved.path in written]
+    notes = [note for note in (_restore_file(context, index) for index in indexes) if note]
+    return f"{len(indexes)} restored{''.join('; ' + note for note in notes)}"
 
 
-def _restore_file(work: TransactionContext, index: int) -> str:
-    """Put one file back; a text that is neither ours nor the original is kept in the backups and named."""
-    saved, edit = work.journal.files[index], work.plan.files[index]
-    found = files.read_content(work.node.host, saved.path)
+def _restore_file(context: TransactionContext, index: int) -> str:
+    """Restore one file; content that is neither the planned nor the original one is saved in the backups and named."""
+    saved, edit = context.journal.files[index], context.plan.files[index]
+    content = files.read_content(context.node.host, saved.path)
     note = ""
-    if found is not None and sha256(found) not in (saved.sha256, edit.after_sha256):
-        copy = f"{work.backups}/foreign-{index}"
-        files.write_private(copy, found)
-        note = f"{saved.path} had been changed by someone else meanwhile, that text is kept in {copy}"
-    files.restore(work.node.host, saved, work.backups)
+    if content is not None and sha256(content) not in (saved.sha256, edit.after_sha256):
+        copy = f"{context.backups}/foreign-{index}"
+        files.write_private(copy, content)
+        note = f"{saved.path} was changed by someone else in between; that content is saved in {copy}"
+    files.restore(context.node.host, saved, context.backups)
     return note
 
 
-def _pass_gate(work: TransactionContext) -> str:
-    work.journal.enter(State.VERIFYING)
-    wanted = gate.checks(work.node, work.plan, work.journal.before, work.restarted)
-    timeout = work.plan.gate.timeout if work.plan.gate else gate.DEFAULT_TIMEOUT
-    findings = gate.watch(work.node, wanted, timeout, work.check_cancelled, _progress_recorder(work))
-    work.journal.keep_gate([finding.document() for finding in findings])
+def _pass_gate(context: TransactionContext) -> str:
+    context.journal.enter(State.VERIFYING)
+    checks = gate.checks(context.node, context.plan, context.journal.before, context.restarted)
+    timeout = context.plan.gate.timeout if context.plan.gate else gate.DEFAULT_TIMEOUT
+    findings = gate.watch(context.node, checks, timeout, context.check_cancelled, _progress_recorder(context))
+    context.journal.keep_gate([finding.document() for finding in findings])
     failed = gate.failures(findings)
     if failed:
-        what = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed)
-        raise StepFailed(f"the node is not healthy with the new settings: {what}{_kubelet_log(work)}")
+        problems = "; ".join(f"{finding.check}: {finding.detail}" for finding in failed)
+        raise StepFailed(f"the node is not healthy with the new settings: {problems}{_kubelet_log(context)}")
     return f"{len(findings)} checks"
 
 
-def _progress_recorder(work: TransactionContext) -> Callable[[list[Finding]], None]:
-    """Notes the answers of a round where they are not those of the last one, for whoever asks how far it is."""
+def _progress_recorder(context: TransactionContext) -> Callable[[list[Finding]], None]:
+    """Records the findings of a round if a verdict changed, to report the progress."""
     last: list[Finding] = []
 
-    def tell(findings: list[Finding]) -> None:
-        if [each.verdict for each in findings] != [each.verdict for each in last]:
-            work.journal.keep_gate([each.progress() for each in findings])
+    def record(findings: list[Finding]) -> None:
+        if [finding.verdict for finding in findings] != [finding.verdict for finding in last]:
+            context.journal.keep_gate([finding.progress() for finding in findings])
         last[:] = findings
 
-    return tell
+    return record
 
 
-def _kubelet_log(work: TransactionContext) -> str:
-    if work.plan.kubelet is None or work.kubelet_restarted is None:
+def _kubelet_log(context: TransactionContext) -> str:
+    if context.plan.kubelet is None or context.kubelet_restarted is None:
         return ""
-    return log_excerpt(work.node.host, work.plan.kubelet.unit, work.kubelet_restarted - LOG_MARGIN)
+    return log_excerpt(context.node.host, context.plan.kubelet.unit, context.kubelet_restarted - LOG_MARGIN)
 
 
-def _stop(work: TransactionContext, service: Service | None) -> str:
+def _stop(context: TransactionContext, service: Service | None) -> str:
     if service is None:
         return ""
-    service_units.stop(work.node, service.unit)
+    service_units.stop(context.node, service.unit)
     return f"{service.unit} stopped"
 
 
-def _start(work: TransactionContext, service: Service | None) -> str:
+def _start(context: TransactionContext, service: Service | None) -> str:
     if service is None:
         return ""
-    service_units.start(work.node, service.unit)
+    service_units.start(context.node, service.unit)
     return f"{service.unit} started"
 
 
@@ -294,11 +294,11 @@ START_KUBELET = "start kubelet"
 WRITE_FILES = "write files"
 HEALTH_GATE = "health gate"
 
-# Undone from the end to the beginning: stopping what was started, putting files back, starting what was stopped.
+# Undone in reverse order: stop the started services, restore the files, start the stopped services.
 STEPS = (
-    Step(STOP_KUBELET, lambda plan: plan.restarts_kubelet, _stop_kubelet, _kubelet_as_before),
+    Step(STOP_KUBELET, lambda plan: plan.restarts_kubelet, _stop_kubelet, _restart_previous_kubelet),
     Step("remove sandboxes", lambda plan: plan.stops_sandboxes, _stop_sandboxes, _remove_new_sandboxes),
-    Step(STOP_RUNTIME, lambda plan: plan.restarts_runtime, _stop_runtime, _runtime_as_before),
+    Step(STOP_RUNTIME, lambda plan: plan.restarts_runtime, _stop_runtime, _restart_previous_runtime),
     Step(
         "move checkpoints aside",
         lambda plan: bool(plan.checkpoints),

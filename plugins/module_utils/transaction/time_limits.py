@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long an engine may work before systemd ends it. The controller waits longer than that, and not for ever."""
+"""How long an engine may run before systemd stops it. The controller waits a limited time longer."""
 
 from __future__ import annotations
 
 ROLLBACK_GATES = 2
-"""Time limits of the gate to wait for the old state: nothing is left to be tried after it, and slow is not broken."""
+"""Gate timeouts to wait for the old state after a roll-back: it is the last attempt, and the node may be slow."""
 GATES = 1 + ROLLBACK_GATES
 MARGIN = 1800.0
-"""Seconds beside the time limits of the gates after which systemd ends an engine that hangs."""
+"""Seconds in addition to the gate timeouts after which systemd stops a hanging engine."""
 STOP_TIMEOUT = 900
-"""Seconds that an engine has for undoing when it is asked to end; then systemd kills it."""
+"""Seconds that an engine has for the roll-back after a stop request; then systemd kills it."""
 
 
 def run_time(gate_timeout: float) -> float:
@@ -19,5 +19,5 @@ def run_time(gate_timeout: float) -> float:
 
 
 def life_time(gate_timeout: float) -> float:
-    """Seconds after which no engine is there any more that was started once."""
+    """Seconds after which an engine has ended in any case."""
     return run_time(gate_timeout) + STOP_TIMEOUT

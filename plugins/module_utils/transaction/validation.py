@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asking the node's own programs about a new configuration before anything is stopped.
+"""Validates a new configuration with the node's own programs before any service is stopped.
 
-They dump canonical TOML, one table header or value a line, in which values are found here. That is not a TOML parser:
-multi-line strings and arrays are passed over, and files written by people are not for it.
+The programs dump canonical TOML with one table header or value per line, which is searched here. This is not a TOML
+parser: it skips multi-line strings and arrays, and is not suitable for hand-written files.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ Values = Dict[Tuple[Tuple[str, ...], str], str]
 
 
 def find_value(text: str, table: tuple[str, ...], key: str) -> str | None:
-    """The value of ``key`` in ``[table]`` as it stands there, quotes of a string taken off; None when absent."""
-    found = dump_values(text).get((table, key))
-    return None if found is None else _unquote(found)
+    """The value of ``key`` in ``[table]`` as text, without the quotes of a string; None if absent."""
+    value = dump_values(text).get((table, key))
+    return None if value is None else _unquote(value)
 
 
 def dump_values(text: str) -> Values:
-    """Every value by its table and key, as it stands there. Those of arrays of tables are left out."""
-    found: Values = {}
-    here: tuple[str, ...] | None = ()
+    """Every value as text by table and key, except in arrays of tables."""
+    values: Values = {}
+    table: tuple[str, ...] | None = ()
     for line in text.splitlines():
         header = HEADER.match(line)
         if header:
-            here = _name_parts(header.group(1))
+            table = _name_parts(header.group(1))
         elif line.lstrip().startswith("[["):
-            here = None
+            table = None
         value = VALUE.match(line)
-        if value and here is not None:
-            found.setdefault((here, _matched_group(value)), value.group(4))
-    return found
+        if value and table is not None:
+            values.setdefault((table, _matched_group(value)), value.group(4))
+    return values
 
 
 def _name_parts(name: str) -> tuple[str, ...] | None:
@@ -72,37 +72,37 @@ def _unquote(value: str) -> str:
 
 TIMEOUT = 60.0
 DIRECTORY_MARK = b"@volcano-colocation-candidates@"
-"""Stands in a candidate's text for the folder it lies in."""
+"""Placeholder in a candidate's text for the directory of the candidate."""
 UNSET = ('""', "''", "0", "false", "[]", "{}")
-"""A setting that a dump no longer shows and that had such a value is no setting lost."""
+"""A setting with one of these values may be missing in the new dump."""
 MAX_NAMES = 5
 
 
 class ValidationFailed(ColocationError):
-    """The program that will read the file does not take it, or reads something else in it."""
+    """The program that will read the file rejects it, or reads another value from it."""
 
 
-def validate(node: Node, plan: Plan, folder: str) -> str:
-    """Run every validation on private copies in ``folder``; says what was asked."""
+def validate(node: Node, plan: Plan, directory: str) -> str:
+    """Run every validation on private copies in ``directory``; returns the names of the validations."""
     if not node.host.live:
-        return "not asked: the programs of an image are not run"
+        return "skipped: the programs of an image are not run"
     if not plan.validate:
         return ""
-    make_private_directory(folder)
+    make_private_directory(directory)
     try:
         for validation in plan.validate:
-            _validate(node, plan, validation, folder)
+            _validate(node, plan, validation, directory)
     finally:
-        os.rmdir(folder)
+        os.rmdir(directory)
     return ", ".join(validation.name for validation in plan.validate)
 
 
-def _validate(node: Node, plan: Plan, validation: Validation, folder: str) -> None:
+def _validate(node: Node, plan: Plan, validation: Validation, directory: str) -> None:
     candidates = validation.candidates or (_single_candidate(validation),)
-    paths = [os.path.join(folder, candidate.name) for candidate in candidates]
+    paths = [os.path.join(directory, candidate.name) for candidate in candidates]
     try:
         for candidate, path in zip(candidates, paths):
-            write_private(path, _text(node, plan, candidate, folder))
+            write_private(path, _text(node, plan, candidate, directory))
         _run_validation(node, validation, paths[0])
     finally:
         for path in filter(os.path.exists, paths):
@@ -113,63 +113,65 @@ def _single_candidate(validation: Validation) -> Candidate:
     return Candidate(os.path.basename(validation.file), validation.file, None)
 
 
-def _text(node: Node, plan: Plan, candidate: Candidate, folder: str) -> bytes:
+def _text(node: Node, plan: Plan, candidate: Candidate, directory: str) -> bytes:
     if candidate.text is not None:
-        return candidate.text.replace(DIRECTORY_MARK, os.fsencode(folder))
+        return candidate.text.replace(DIRECTORY_MARK, os.fsencode(directory))
     planned = [edit.after for edit in plan.files if edit.path == candidate.path]
     return (planned[0] if planned else read_content(node.host, candidate.path)) or b""
 
 
 def _run_validation(node: Node, validation: Validation, candidate: str) -> None:
-    answer = node.host.run(_argv(validation, candidate), timeout=TIMEOUT)
-    if answer.rc != 0:
-        lines = [mask_secrets(line) for line in answer.stderr.strip().splitlines()[-3:]]
+    output = node.host.run(_argv(validation, candidate), timeout=TIMEOUT)
+    if output.rc != 0:
+        lines = [mask_secrets(line) for line in output.stderr.strip().splitlines()[-3:]]
         raise ValidationFailed(
-            f"{validation.name} does not accept the new text: {' | '.join(lines) or 'it gave no reason'}",
+            f"{validation.name} rejects the new file: {' | '.join(lines) or 'without a reason'}",
             "Correct the file by hand, then run this again",
             validation.file,
         )
     for expectation in validation.expect:
-        _require(validation, expectation, find_value(answer.stdout, expectation.table, expectation.key))
+        _require(validation, expectation, find_value(output.stdout, expectation.table, expectation.key))
     if validation.compare:
-        present = node.host.run(_argv(validation, node.host.path(validation.file)), timeout=TIMEOUT)
-        # A file that is missing, or that the program does not take as it is, holds nothing that could be lost.
-        if present.rc == 0:
-            _require_unchanged_rest(validation, validation.compare, present.stdout, answer.stdout)
+        current = node.host.run(_argv(validation, node.host.path(validation.file)), timeout=TIMEOUT)
+        # If the file is missing or the program rejects it, no settings can get lost.
+        if current.rc == 0:
+            _require_no_other_changes(validation, validation.compare, current.stdout, output.stdout)
 
 
 def _argv(validation: Validation, file: str) -> list[str]:
     return [part.replace("{file}", file).replace("{folder}", os.path.dirname(file)) for part in validation.argv]
 
 
-def _require(validation: Validation, expectation: Expectation, found: str | None) -> None:
-    if found == expectation.value:
+def _require(validation: Validation, expectation: Expectation, actual: str | None) -> None:
+    if actual == expectation.value:
         return
     name = ".".join((*expectation.table, expectation.key))
-    read = "nothing" if found is None else found
+    value = "nothing" if actual is None else actual
     raise ValidationFailed(
-        f"{validation.name} reads {name} = {read} from the new text, not {expectation.value}",
-        "Look for another file that sets it (imports) and for the schema version of this one",
+        f"{validation.name} reads {name} = {value} from the new file, not {expectation.value}",
+        "Check the schema version of this file, and whether an imported file sets the value",
         validation.file,
     )
 
 
-def _require_unchanged_rest(validation: Validation, compare: Comparison, present: str, new: str) -> None:
-    """Nothing but what was asked for may change: a handler's program, registries, the sandbox image."""
-    meant = {(each.table, each.key) for each in validation.expect} | {((), key) for key in compare.settings}
+def _require_no_other_changes(validation: Validation, compare: Comparison, current: str, new: str) -> None:
+    """ValidationFailed if other settings would change, for example a handler's program or the sandbox image."""
+    intended = {(expectation.table, expectation.key) for expectation in validation.expect} | {
+        ((), key) for key in compare.settings
+    }
     after = dump_values(new)
-    lost = [
+    changed = [
         ".".join((*table, key))
-        for (table, key), value in dump_values(present).items()
-        if (table, key) not in meant
+        for (table, key), value in dump_values(current).items()
+        if (table, key) not in intended
         and table not in compare.tables
         and after.get((table, key), value if value in UNSET else None) != value
     ]
-    if lost:
-        more = f" and {len(lost) - MAX_NAMES} more" if len(lost) > MAX_NAMES else ""
-        # Values stay unsaid: passwords of registries are among them.
+    if changed:
+        more = f" and {len(changed) - MAX_NAMES} more" if len(changed) > MAX_NAMES else ""
+        # Do not print values: they may be passwords of registries.
         raise ValidationFailed(
-            f"{validation.name} shows that the new text would also change {', '.join(lost[:MAX_NAMES])}{more}",
-            "Nothing else may change: compare the dump of the file with that of the planned text",
+            f"{validation.name} shows that the new file would also change {', '.join(changed[:MAX_NAMES])}{more}",
+            "No other setting may change: compare the dump of the current file with that of the planned one",
             validation.file,
         )

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carrying a restore out: its transaction, the order of its phases, and its result, redacted.
+"""Applies a restore: its transaction, the order of its phases, and its redacted result.
 
-Settings go first while their cgroups exist, then files, then slices, which kubelet may name until its file is restored.
+Settings come first, while their cgroups exist; then files; slices come last, because kubelet's file may name them until
+it is restored.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def restore_document(files: FileRestores, timeout: int) -> dict[str, Any]:
         "schema": SCHEMA,
         "id": new_id(),
         "controller": platform.node() or None,
-        "summary": [f"put back {each.path}" for each in files.edits],
-        "files": [_file(each) for each in files.edits],
+        "summary": [f"restore {target.path}" for target in files.edits],
+        "files": [_file(target) for target in files.edits],
         "forget": list(files.forget),
     }
     if files.before is None or files.after is None or files.before.image:
@@ -51,7 +52,7 @@ def restore_document(files: FileRestores, timeout: int) -> dict[str, Any]:
 def _file(target: Target) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "path": target.path,
-        "before_sha256": target.found.sha256 if target.found else None,
+        "before_sha256": target.current.sha256 if target.current else None,
         "section": target.section,
     }
     if target.original is None:
@@ -85,15 +86,15 @@ def _services(files: FileRestores, before: NodeFacts, after: NodeFacts, timeout:
 
 
 def _plan(files: FileRestores) -> Plan:
-    """The plan as checkpoints and services are told from it."""
-    sides = [Change(section, "files", None, None, REASON, files.of(section)) for section in FILE_SECTIONS]
-    # What they take is among the needs of their files.
-    settings = [replace(each, needs=frozenset()) for each in files.settings]
-    return Plan(changes=(*sides, *settings))
+    """A plan from which checkpoints and services are derived."""
+    files_changes = [Change(section, "files", None, None, REASON, files.of(section)) for section in FILE_SECTIONS]
+    # Their impact is part of the impact of their files.
+    settings = [replace(change, needs=frozenset()) for change in files.settings]
+    return Plan(changes=(*files_changes, *settings))
 
 
 def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict[str, Any]:
-    """Where the node was misaligned, as it is to be again, pods cannot be asked for."""
+    """The health gate; if the restored node is misaligned, it does not require the pods to return."""
     driver = after.driver.common
     restarts = Impact.RESTART_KUBELET in plan.needs
     policy = after.kubelet.cpu_manager_policy if restarts and before.kubelet.checkpoint.exists else None
@@ -104,9 +105,9 @@ def _gate(plan: Plan, before: NodeFacts, after: NodeFacts, timeout: int) -> dict
         "kubelet_healthz": after.kubelet.healthz_url if restarts or before.kubelet.healthy else None,
         "cri_endpoint": before.runtime.endpoint,
         "runtime_handlers": {
-            each.name: each.configured is Driver.SYSTEMD
-            for each in after.runtime.handlers
-            if each.running is not None and each.configured is not None
+            handler.name: handler.configured is Driver.SYSTEMD
+            for handler in after.runtime.handlers
+            if handler.running is not None and handler.configured is not None
         },
         "cpu_manager": {"path": before.kubelet.checkpoint.path, "policy": policy} if policy else None,
         "cgroup_driver": driver.value if driver else None,
@@ -122,7 +123,7 @@ Progress = Callable[[Mapping[str, Any]], None]
 
 
 def apply_restore(node: Node, restore: RestorePlan, timeout: int, progress: Progress) -> dict[str, Any]:
-    """What the result says beside the plan. The first phase that fails ends it, those before it stay done."""
+    """Apply the phases; returns the result without the plan. After a failed phase, the earlier ones stay applied."""
     done: list[str] = []
     result: dict[str, Any] = {}
     try:
@@ -135,7 +136,7 @@ def apply_restore(node: Node, restore: RestorePlan, timeout: int, progress: Prog
             if transaction["state"] != "committed":
                 touched = transaction["state"] not in UNTOUCHED
                 return {**result, **_failure_result(failure_message(transaction), done, touched=touched)}
-            done += dict.fromkeys(each.section for each in restore.files.edits)
+            done += dict.fromkeys(target.section for target in restore.files.edits)
         last = [section for section in (SLICES,) if section in restore.sections]
         if last or (restore.clean and restore.changes):
             node.restore_sections(last, clean=restore.clean)
@@ -145,7 +146,7 @@ def apply_restore(node: Node, restore: RestorePlan, timeout: int, progress: Prog
 
 
 def check_restore(node: Node, restore: RestorePlan, timeout: int) -> dict[str, Any]:
-    """What the result of check mode says beside the plan: why the transaction of the files would be refused."""
+    """The result of check mode without the plan: why the transaction of the files would be refused."""
     if not restore.files.edits and not restore.files.forget:
         return {}
     transaction = node.check(restore_document(restore.files, timeout))
@@ -155,9 +156,9 @@ def check_restore(node: Node, restore: RestorePlan, timeout: int) -> dict[str, A
 
 
 def _failure_result(message: str, done: Sequence[str], *, touched: bool) -> dict[str, Any]:
-    """Sections that were put back before stay so, and the next run goes on behind them."""
+    """The result of a failure; sections in ``done`` stay restored, and the next run continues after them."""
     if done:
-        message = f"{message.rstrip('.')}. Put back before that, and left so: {', '.join(done)}."
+        message = f"{message.rstrip('.')}. Sections that were restored before, and stay so: {', '.join(done)}."
     return {"failed": True, "changed": touched or bool(done), "diff": [], "msg": message}
 
 
@@ -166,14 +167,15 @@ NOTHING = "Nothing was changed"
 
 def render_diffs(evidence: Evidence, restore: RestorePlan) -> list[dict[str, str]]:
     """Ansible's diff entries: files, slices, settings."""
-    return [_redact_entry(each) for each in _entries(evidence, restore)]
+    return [_redact_entry(entry) for entry in _entries(evidence, restore)]
 
 
 def _entries(evidence: Evidence, restore: RestorePlan) -> Iterator[dict[str, str]]:
     if QOS in restore.sections and evidence.qos["before"] != evidence.qos["after"]:
         yield _entry("QoS settings", evidence.qos["before"], evidence.qos["after"])
-    for each in restore.files.edits:
-        yield _entry(each.path, each.found.text if each.found else "", each.original.text if each.original else "")
+    for target in restore.files.edits:
+        before = target.current.text if target.current else ""
+        yield _entry(target.path, before, target.original.text if target.original else "")
     if SLICES in restore.sections:
         for slice_ in evidence.slices["slices"]:
             yield from slice_["diff"]
@@ -190,11 +192,11 @@ def _redact_entry(entry: Mapping[str, str]) -> dict[str, str]:
 
 
 def restore_result(restore: RestorePlan) -> dict[str, Any]:
-    """What the result tells beside ``changed`` and ``diff``."""
+    """The result without ``changed`` and ``diff``."""
     return {
-        "changes": [each.published() for each in restore.changes],
-        "pending": [each.published() for each in restore.pending],
-        "conflicts": [_conflict(each) for each in restore.conflicts],
+        "changes": [change.to_result() for change in restore.changes],
+        "pending": [change.to_result() for change in restore.pending],
+        "conflicts": [_conflict(conflict) for conflict in restore.conflicts],
         "permission": _conflict(restore.permission) if restore.permission else None,
         "notes": list(restore.notes),
     }
@@ -211,8 +213,8 @@ def _conflict(conflict: Conflict) -> dict[str, str]:
 
 
 def conflict_message(restore: RestorePlan) -> str:
-    """Everything that keeps the restore from being applied in one text, each conflict with its difference."""
-    told = [str(each) for each in restore.obstacles]
-    if len(told) == 1:
-        return f"{NOTHING}. {told[0]}"
-    return "\n".join([f"{NOTHING}, for {len(told)} reasons:", *(f"- {each}" for each in told)])
+    """One message with everything that prevents the restore; each conflict has its diff."""
+    reasons = [str(obstacle) for obstacle in restore.obstacles]
+    if len(reasons) == 1:
+        return f"{NOTHING}. {reasons[0]}"
+    return "\n".join([f"{NOTHING}, for {len(reasons)} reasons:", *(f"- {reason}" for reason in reasons)])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ledger as the node reports it, checked, and what a restore consists of."""
+"""The checked ledger evidence of a node, and the parts of a restore plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FILE_SECTIONS = (KUBELET, RUNTIME, SYSCTL)
 
 
 class FileStatus(str, Enum):
-    """What lies at a path: module_utils/state/ledger.py."""
+    """The status of a path, as in module_utils/state/ledger.py."""
 
     ORIGINAL = "original"
     COMMITTED = "committed"
@@ -30,7 +30,7 @@ class FileStatus(str, Enum):
 
 @dataclass(frozen=True)
 class Content:
-    """A file: its text, which may hold secrets, and what it is beside it."""
+    """A file: its text, which may contain secrets, and its attributes."""
 
     text: str = field(repr=False)
     mode: str
@@ -48,7 +48,7 @@ class Content:
 
 @dataclass(frozen=True)
 class UnrecordedTransaction:
-    """A transaction that changed something and is in no ledger: of a version without one, or not undone entirely."""
+    """A transaction with changes outside the ledger: of a version without one, or with a failed roll-back."""
 
     id: str
     backups: str
@@ -57,14 +57,14 @@ class UnrecordedTransaction:
 
 @dataclass(frozen=True)
 class Target:
-    """One path of the ledger; None in the place of a content means that there was, or is, no file."""
+    """One path of the ledger. A content is None if the file did not or does not exist."""
 
     path: str
     section: str
     checkpoint: bool
     original: Content | None
     committed: Content | None
-    found: Content | None
+    current: Content | None
     status: FileStatus
     original_file: str
     last: str
@@ -74,7 +74,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything that module_utils/restore/restorable.py tells; ``slices`` and ``qos`` as they are described there."""
+    """The evidence of module_utils/restore/restorable.py; ``slices`` and ``qos`` have the form of that module."""
 
     targets: tuple[Target, ...]
     slices: Mapping[str, Any]
@@ -82,12 +82,12 @@ class Evidence:
     without_ledger: tuple[UnrecordedTransaction, ...]
     open: tuple[str, ...]
     removable: tuple[str, ...]
-    kept: Mapping[str, str]
+    preserved: Mapping[str, str]
     snapshot: Mapping[str, Any] | None
     identity: Mapping[str, Any] = field(default_factory=dict)
 
     def holds(self, section: str) -> bool:
-        """Whether anything of a section could be put back."""
+        """Whether a section has anything to restore."""
         if section == SLICES:
             return bool(self.slices["slices"] or self.slices["strays"])
         if section == QOS:
@@ -97,7 +97,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Why a section cannot be put back; ``diff`` is redacted."""
+    """Why a section cannot be restored; ``diff`` is redacted."""
 
     section: str
     target: str
@@ -106,13 +106,13 @@ class Conflict:
     diff: str = ""
 
     def __str__(self) -> str:
-        told = f"{self.section}: {self.target}: {self.reason.rstrip('.')}. {self.remedy}"
-        return f"{told}\n{self.diff}" if self.diff else told
+        message = f"{self.section}: {self.target}: {self.reason.rstrip('.')}. {self.remedy}"
+        return f"{message}\n{self.diff}" if self.diff else message
 
 
 @dataclass(frozen=True)
 class RestoreChange:
-    """One thing that is put back."""
+    """One restored path, slice or setting."""
 
     section: str
     target: str
@@ -120,7 +120,7 @@ class RestoreChange:
     reason: str
     needs: frozenset[Impact] = frozenset()
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         needs = sorted(need.value for need in self.needs)
         return {
             "section": self.section,
@@ -164,7 +164,7 @@ _INVALID = "not the evidence of a ledger"
 
 
 def read_evidence(document: Any) -> Evidence:
-    """Evidence of a decoded document; SnapshotError for one of another version or shape."""
+    """Evidence of a decoded document; SnapshotError if its version or schema differs."""
     if not isinstance(document, Mapping):
         raise SnapshotError(f"{_INVALID}: it is not a mapping")
     if document.get("schema") != SCHEMA:
@@ -182,16 +182,16 @@ def read_evidence(document: Any) -> Evidence:
 
 def _evidence(document: Mapping[str, Any]) -> Evidence:
     return Evidence(
-        targets=tuple(_target(each) for each in document["targets"]),
+        targets=tuple(_target(entry) for entry in document["targets"]),
         slices=document["slices"],
         qos=document["qos"],
         without_ledger=tuple(
-            UnrecordedTransaction(each["id"], each["backups"], tuple(each["files"]))
-            for each in document["without_ledger"]
+            UnrecordedTransaction(entry["id"], entry["backups"], tuple(entry["files"]))
+            for entry in document["without_ledger"]
         ),
         open=(*document["unfinished"], *document["unsettled"]),
         removable=tuple(document["removable"]),
-        kept=document["kept"],
+        preserved=document["kept"],
         snapshot=document["snapshot"],
         identity=document.get("identity", {}),
     )
@@ -204,11 +204,11 @@ def _target(entry: Mapping[str, Any]) -> Target:
         checkpoint=entry["kind"] == "checkpoint",
         original=_content(entry["original"]),
         committed=_content(entry["committed"]),
-        found=_content(entry["found"]),
+        current=_content(entry["found"]),
         status=FileStatus(entry["standing"]),
         original_file=entry["original_file"],
         last=entry["last"],
-        earlier=tuple(UnrecordedTransaction(each["id"], each["backups"]) for each in entry["earlier"]),
+        earlier=tuple(UnrecordedTransaction(earlier["id"], earlier["backups"]) for earlier in entry["earlier"]),
         error=entry["error"],
     )
 

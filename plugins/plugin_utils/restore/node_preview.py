@@ -20,12 +20,12 @@ from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, MEMORY_M
 from ..profile.node_profile import Profile, with_fields
 
 Texts = Mapping[str, "str | None"]
-"""By path: what a file gets, None where it goes."""
+"""By path: the new content of a file, None if it is removed."""
 _MISSING = {"kind": "missing"}
 
 
 def preview_facts(snapshot: Mapping[str, Any], texts: Texts) -> NodeFacts:
-    """Facts of the node after its services have been started with these texts."""
+    """Facts of the node after a restart of its services with these contents."""
     changed = {**snapshot, "kubelet": _kubelet(snapshot["kubelet"], texts), "runtime": _runtime(snapshot, texts)}
     facts = interpret(changed)
     # kubelet 1.34 and newer take the driver that the CRI names, which will be what the runtime's files say then.
@@ -47,33 +47,33 @@ def _file(captured: Mapping[str, Any], path: str, texts: Texts) -> Mapping[str, 
 
 def _kubelet(evidence: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
     starts = {*evidence.get("environment_files", ()), *evidence.get("unit_files", ())}
-    # Where its flags change, what it runs with says nothing of how it is started next.
+    # If its flags change, the running process does not show how kubelet starts next time.
     processes = [] if starts & set(texts) else evidence["processes"]
-    found = {**evidence, "configz": None, "processes": processes, "files": _files(evidence["files"], texts)}
-    for folder in ("config_dir", "embedded_dir"):
-        if evidence.get(folder):
-            paths = [path for path in evidence[folder].get("paths", ()) if texts.get(path, "") is not None]
-            found[folder] = {**evidence[folder], "paths": paths}
-    return found
+    predicted = {**evidence, "configz": None, "processes": processes, "files": _files(evidence["files"], texts)}
+    for directory in ("config_dir", "embedded_dir"):
+        if evidence.get(directory):
+            paths = [path for path in evidence[directory].get("paths", ()) if texts.get(path, "") is not None]
+            predicted[directory] = {**evidence[directory], "paths": paths}
+    return predicted
 
 
 def _runtime(snapshot: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
     evidence = snapshot["runtime"]
     rendered = _rendered_file(snapshot, texts)
-    found = {**evidence, "files": {**_files(evidence["files"], texts), **rendered}}
+    predicted = {**evidence, "files": {**_files(evidence["files"], texts), **rendered}}
     if rendered or set(evidence["files"]) & set(texts):
-        # containerd's own reading is one of the present files.
-        found["dump"] = None
+        # containerd's dump is of the current files.
+        predicted["dump"] = None
     crio = evidence.get("crio")
     if crio:
-        gone = {path for path, text in texts.items() if text is None}
-        files = {path: each for path, each in _files(crio["files"], texts).items() if path not in gone}
-        found["crio"] = {**crio, "files": files}
-    return found
+        removed = {path for path, text in texts.items() if text is None}
+        files = {path: captured for path, captured in _files(crio["files"], texts).items() if path not in removed}
+        predicted["crio"] = {**crio, "files": files}
+    return predicted
 
 
 def _rendered_file(snapshot: Mapping[str, Any], texts: Texts) -> dict[str, Any]:
-    """containerd's file where k3s or RKE2 will make it anew of a template that goes back to what it was."""
+    """containerd's file, if k3s or RKE2 will render it again from a restored template."""
     templates = (snapshot.get("distribution") or {}).get("template_files") or {}
     path = snapshot["runtime"]["config_path"]
     captured = snapshot["runtime"]["files"].get(path, {})
@@ -93,7 +93,7 @@ REASON = "it was so before the collection"
 
 
 def profile_of(after: NodeFacts) -> Profile:
-    """What the node will have, as far as needs and checkpoints depend on it."""
+    """The profile of the restored node, with the fields that decide impact and checkpoints."""
     kubelet = after.kubelet
     return with_fields(
         Profile(),
@@ -106,29 +106,29 @@ def profile_of(after: NodeFacts) -> Profile:
 
 
 def settings_changes(before: NodeFacts, after: NodeFacts) -> tuple[Change, ...]:
-    """kubelet's settings that will be others, with what each takes."""
+    """Changes of kubelet's settings, with their impact."""
     profile, kubelet = profile_of(after), before.kubelet
-    found = list(_differing_keys(kubelet.settings, after.kubelet.settings))
+    differing = list(_differing_keys(kubelet.settings, after.kubelet.settings))
     driver = (CGROUP_DRIVER.key,)
-    if before.driver.kubelet is not after.driver.kubelet and driver not in found:
-        found.append(driver)
+    if before.driver.kubelet is not after.driver.kubelet and driver not in differing:
+        differing.append(driver)
     return tuple(
         Change("kubelet", ".".join(keys), None, None, REASON, change_impact(keys, kubelet, profile), None, keys)
-        for keys in found
+        for keys in differing
     )
 
 
 def kubelet_impact(snapshot: Mapping[str, Any], paths: set[str], changes: tuple[Change, ...]) -> frozenset[Impact]:
-    """What kubelet's files take together; what was not looked at may mean anything."""
+    """The impact of kubelet's files together; a file without evidence has the largest impact."""
     if paths - captured_files(snapshot).keys():
         return DISRUPTIVE
     return RESTART.union(*(change.needs for change in changes))
 
 
 def runtime_impact(before: NodeFacts, after: NodeFacts) -> frozenset[Impact]:
-    """What the runtime's files take: another driver needs pods made again."""
-    now = {each.name: each.running or each.configured for each in before.runtime.handlers}
-    then = {each.name: each.configured for each in after.runtime.handlers}
+    """The impact of the runtime's files: a change of the driver requires that pods are recreated."""
+    now = {handler.name: handler.running or handler.configured for handler in before.runtime.handlers}
+    then = {handler.name: handler.configured for handler in after.runtime.handlers}
     moved = any(now[name] is not then[name] for name in now.keys() & then.keys())
     if not now:
         moved = after.driver.runtime is None or before.driver.runtime_now is not after.driver.runtime

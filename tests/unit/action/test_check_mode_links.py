@@ -113,7 +113,7 @@ def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, 
     assert contents(root) == before
     assert [each.get("failed") for each in told] == [True, True]
     assert told[0]["msg"] == told[1]["msg"]
-    assert f"/{place}: cannot look into it: Not a directory" in told[0]["msg"]
+    assert f"/{place}: cannot list it: Not a directory" in told[0]["msg"]
 
 
 @pytest.mark.parametrize("place", ["originals", "transactions", "lock"])

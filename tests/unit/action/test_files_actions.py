@@ -299,7 +299,7 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
     ),
     "link": ("kubelet_config", {}, linked, DRIVER, (f"/{KUBELET}: ", "symbolic link")),
     "runtime_link": ("containerd_config", {}, runtime_linked, DRIVER, (f"/{RUNTIME}: ", "symbolic link")),
-    "led_out": ("containerd_config", {}, led_out, DRIVER, (f"/{RUNTIME}: ", "does not lead to a folder", "Create")),
+    "led_out": ("containerd_config", {}, led_out, DRIVER, (f"/{RUNTIME}: ", "which is not a directory", "Create")),
     "pipe": ("kubelet_config", {}, piped, DRIVER, (f"/{KUBELET}: ", "not a regular file")),
     "choice": ("kubelet_config", {}, as_it_is, {"cgroup_driver": "cgroups"}, ("cgroup_driver", "systemd, cgroupfs")),
     "type": ("containerd_config", {}, as_it_is, {"nri": "on"}, ("dictionary requested",)),

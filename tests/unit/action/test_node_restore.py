@@ -119,11 +119,11 @@ def listed(found: Any) -> list[tuple[str, str, str]]:
     return [(each["section"], each["target"], each["action"]) for each in found["changes"]]
 
 
-FILES = [("kubelet", f"/{KUBELET}", "put back"), ("runtime", f"/{RUNTIME}", "put back")]
+FILES = [("kubelet", f"/{KUBELET}", "restore"), ("runtime", f"/{RUNTIME}", "restore")]
 SLICES = [
-    ("slices", "kubepods-besteffort.slice", "remove what is ours"),
-    ("slices", "node-agents.slice", "remove what is ours"),
-    ("slices", "node.slice", "remove what is ours"),
+    ("slices", "kubepods-besteffort.slice", "remove managed files"),
+    ("slices", "node-agents.slice", "remove managed files"),
+    ("slices", "node.slice", "remove managed files"),
 ]
 OWN = [("collection", f"/{STATE}", "remove")]
 
@@ -145,7 +145,7 @@ def test_check_mode_tells_all_and_changes_nothing(lived: Run, folder: Path) -> N
 def test_a_section_that_is_named_is_put_back_alone(lived: Run, folder: Path) -> None:
     found = result(lived, "slices")
     assert (found["changed"], listed(found)) == (True, SLICES)
-    assert found["notes"] == ["not named and left as it is: kubelet, runtime"]
+    assert found["notes"] == ["not selected and unchanged: kubelet, runtime"]
     left, before = contents(folder / "without_slices"), contents(folder / "provisioned")
     gone = {name for name in before if name not in left and not name.endswith(":mode")}
     assert {SLICE, "etc/systemd/system/node.slice", DROP_IN} <= gone
@@ -236,7 +236,7 @@ def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_folder: 
 
 
 def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_folder: Path) -> None:
-    assert listed(result(disturbed, "runtime_alone")) == [("runtime", f"/{RUNTIME}", "put back")]
+    assert listed(result(disturbed, "runtime_alone")) == [("runtime", f"/{RUNTIME}", "restore")]
     tree = contents(other_folder / "runtime_alone")
     assert tree[RUNTIME] == RUNTIME_TEXT.encode()
     assert b"podPidsLimit: 77" in bytes(tree[KUBELET])  # type: ignore[arg-type]

@@ -72,7 +72,7 @@ def _in_journal(where: str, **changes: Any) -> Case:
             document.update(state="applying")
             document.update(changes)
 
-    says = (f"/journal.json: it is damaged ({where})", "Compare the files it names with its backups by hand")
+    says = (f"/journal.json: it is damaged ({where})", "Compare the files that it names with its backups by hand")
     return Case("kubelet_config", {"pod_pids_limit": 5}, says, spoil=_behind(spoil))
 
 
@@ -162,7 +162,7 @@ CASES = {
     "ledger is a link": Case(
         "node_restore",
         {},
-        (f"/{LEDGER}: cannot read it", "Put the file itself in the place of the link"),
+        (f"/{LEDGER}: cannot read it", "Replace the link with the file itself"),
         spoil=_behind(_ledger_linked),
     ),
     "ledger is a directory": Case(
@@ -213,11 +213,14 @@ CASES = {
     "original another": Case(
         "node_restore",
         {},
-        ("/originals/", "it is damaged, and it is what", "Restore it from elsewhere"),
+        ("/originals/", "it is damaged; it is the saved content of", "Restore that file from elsewhere"),
         spoil=_originals(lambda path: path.write_text("x")),
     ),
     "original a link": Case(
-        "node_restore", {}, ("/originals/", "cannot read it", "Put the file itself"), spoil=_originals(_original_linked)
+        "node_restore",
+        {},
+        ("/originals/", "cannot read it", "Replace the link with the file itself"),
+        spoil=_originals(_original_linked),
     ),
     "journal cut off": _whole_journal("kubelet_config", '{"schema": 1, "id"'),
     "journal empty": _whole_journal("node_restore", ""),
@@ -242,13 +245,13 @@ CASES = {
     "state directory leads out": Case(
         "kubelet_config",
         {"pod_pids_limit": 5},
-        (f"/{STATE}: it is a symbolic link", "Put a folder in the place of the link"),
+        (f"/{STATE}: it is a symbolic link", "Replace the link with a directory"),
         spoil=_state_linked,
     ),
     "state directory is a link": Case(
         "node_restore",
         {},
-        (f"/{STATE}: it is a symbolic link", "Put a folder in the place of the link"),
+        (f"/{STATE}: it is a symbolic link", "Replace the link with a directory"),
         spoil=_behind(_state_linked_within),
     ),
 }

@@ -52,7 +52,7 @@ CASES = {
         "stale_cgroups: expected names", '{"schema": 1, "id": "t-1", "stale_cgroups": ["a/../.."]}'
     ),
     "transaction that is not there": Case(
-        "node_transaction", {"action": "wait", "id": "t-9"}, ("there is no transaction t-9", "Start one")
+        "node_transaction", {"action": "wait", "id": "t-9"}, ("transaction t-9 does not exist", "Start one")
     ),
     "unknown way": Case("node_transaction", {"action": "recover", "recover": "never"}, ("undo, finish, stop",)),
 }
@@ -81,7 +81,7 @@ ANSWERED = {
     "link": _refused(f"/{KUBELET}: it is a symbolic link to /real.yaml", _edit(), spoil=_link),
     "directory that leads out": _refused("it is not there any more", _edit(), spoil=_led_out),
     "another text": _refused("was changed by someone else since it was read", _edit(before_sha256="0" * 64)),
-    "file that is there": _refused("was made by someone else", _edit(before_sha256=None)),
-    "file that is gone": _refused("is not there any more", _edit("/etc/none")),
+    "file that is there": _refused("was created by someone else", _edit(before_sha256=None)),
+    "file that is gone": _refused("no longer exists", _edit("/etc/none")),
     "file below a file": _refused("/etc/containerd/config.toml/x: ", _edit("/etc/containerd/config.toml/x")),
 }

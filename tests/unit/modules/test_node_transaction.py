@@ -26,7 +26,7 @@ def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
     (tmp_path / "var/lib/volcano-colocation/transactions/t-9").mkdir()
     found = module("node_transaction", {"action": "wait", "id": name, "wait": 0, "root": str(tmp_path)})
     assert found["failed"] is True
-    assert f"id: {name!r} is not the id of a transaction" in found["msg"]
+    assert f"id: {name!r} is not a transaction id" in found["msg"]
 
 
 def document(**file: Any) -> str:
@@ -46,9 +46,9 @@ def test_a_look_at_a_plan_changes_nothing(tmp_path: Path, check: bool) -> None:
 @pytest.mark.parametrize(
     ("state_folder", "file", "step", "reason"),
     [
-        ("var/lib", {"before_sha256": "0" * 64}, "check the node", "is not there any more"),
-        ("var/lib", {"path": "/var/lib/x/app.conf"}, "check the node", "/var/lib/x is not a folder"),
-        ("var", {}, "begin", "cannot keep a transaction there: Not a directory"),
+        ("var/lib", {"before_sha256": "0" * 64}, "check the node", "no longer exists"),
+        ("var/lib", {"path": "/var/lib/x/app.conf"}, "check the node", "/var/lib/x is not a directory"),
+        ("var", {}, "begin", "cannot store a transaction there: Not a directory"),
     ],
 )
 def test_a_look_refuses_what_the_transaction_would(

@@ -16,13 +16,13 @@ from ansible_collections.volcano.colocation.tests.support.recorded_states import
 
 @pytest.fixture(params=STATES, name="state")
 def _state(request: pytest.FixtureRequest) -> str:
-    """Each recorded state."""
+    """One of the recorded versions."""
     return str(request.param)
 
 
 @pytest.fixture(name="root")
 def _root() -> Iterator[Path]:
-    """In memory where possible: the engine syncs a lot."""
-    folder = Path(tempfile.mkdtemp(prefix="upgrade-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield folder / "node"
-    shutil.rmtree(folder)
+    """A directory in memory if possible, because the engine syncs often."""
+    directory = Path(tempfile.mkdtemp(prefix="upgrade-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield directory / "node"
+    shutil.rmtree(directory)

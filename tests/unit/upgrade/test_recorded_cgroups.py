@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of cgroups that an older state made and recorded: read, changed and put back by this one."""
+"""Cgroup settings that an older version made and recorded: read, changed and restored by this version."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ KINDS = [(state, kind) for state in STATES for kind in recording(state, "qos")]
 SETTINGS = {"pids_max": 500, "cpu_quota": "1.5"}
 
 
-@pytest.fixture(params=KINDS, ids=lambda each: each[1], name="kind")
+@pytest.fixture(params=KINDS, ids=lambda kind: kind[1], name="kind")
 def _kind(request: pytest.FixtureRequest) -> tuple[str, str]:
-    found: tuple[str, str] = request.param
-    return found
+    parameter: tuple[str, str] = request.param
+    return parameter
 
 
 @pytest.fixture(name="tree")
 def _tree(kind: tuple[str, str], root: Path) -> Tree:
-    """The helper makes a tree without settings, which the recorded one takes the place of."""
+    """A tree of the helper, replaced by the recorded one."""
     mode, _dash, driver = kind[1].partition("-")
     tree = Tree(root.with_name("made"), mode, driver)
     tree.folder.rename(root.with_name("unused"))
@@ -40,13 +40,13 @@ def test_the_record_is_read_and_nothing_differs(tree: Tree) -> None:
     assert not tree.run(slice="system.slice", settings={"cpu_weight": 300})["changed"]
 
 
-def test_every_file_is_as_it_was(kind: tuple[str, str], tree: Tree) -> None:
-    told = recorded_settings.restore_result(recorded_settings.restore_settings(tree.host, Clock()))
-    assert told["changed"]
+def test_every_file_is_restored(kind: tuple[str, str], tree: Tree) -> None:
+    result = recorded_settings.restore_result(recorded_settings.restore_settings(tree.host, Clock()))
+    assert result["changed"]
     assert tree.texts() == recording(kind[0], "qos")[kind[1]]["before"]
 
 
-def test_a_setting_that_is_changed_leads_back_to_the_first(kind: tuple[str, str], tree: Tree) -> None:
+def test_a_changed_setting_is_restored_to_the_original(kind: tuple[str, str], tree: Tree) -> None:
     assert tree.run(qos_class="besteffort", settings={"pids_max": 400, "cpu_quota": "0.5"})["changed"]
     recorded_settings.restore_settings(tree.host, Clock())
     assert tree.texts() == recording(kind[0], "qos")[kind[1]]["before"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ConfigMaps and objects that an older state left in a cluster: nothing to do, another wish, and the way back."""
+"""ConfigMaps and objects that an older version left in a cluster: unchanged, changed and restored by this version."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RUNS = [(state, run) for state in STATES for run in ("first", "second")]
 
 
 def cut_off(name: str) -> list[tuple[str, str]]:
-    """After how many writes the runs of each state ended."""
+    """The number of writes after which the runs of each version were interrupted."""
     return [(state, cut) for state in STATES for cut in recording(state, name)["interrupted"]]
 
 
@@ -45,57 +45,61 @@ def cut_off(name: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("state", "run"), RUNS)
-def test_kubelet_config_leads_back_to_what_was_before_the_first_run(state: str, run: str) -> None:
-    found = recording(state, "kubeadm")
-    there = kubeadm_clusters.config_map(found[run]["text"], found[run]["version"])
-    journal = kubeadm_journal.parse_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
-    cluster = kubeadm_clusters.seen("a", found=there, journal=journal)
+def test_kubelet_config_is_restored_to_the_original(state: str, run: str) -> None:
+    recorded = recording(state, "kubeadm")
+    current = kubeadm_clusters.config_map(recorded[run]["text"], recorded[run]["version"])
+    journal = kubeadm_journal.parse_journal(
+        ConfigMap("volcano-colocation", recorded[run]["journal"], "9", "kube-system")
+    )
+    cluster = kubeadm_clusters.seen("a", found=current, journal=journal)
     back = plan_cluster_restore([kubeadm_clusters.host("a")], cluster, AUTO)
-    assert (back.after, back.forget) == (found["original"], True)
+    assert (back.after, back.forget) == (recorded["original"], True)
 
 
 @pytest.mark.parametrize(("state", "run"), RUNS)
-def test_kubelet_config_takes_another_wish_and_still_leads_back(state: str, run: str) -> None:
-    found = recording(state, "kubeadm")
-    there = kubeadm_clusters.config_map(found[run]["text"], found[run]["version"])
-    journal = kubeadm_journal.parse_journal(ConfigMap("volcano-colocation", found[run]["journal"], "9", "kube-system"))
+def test_kubelet_config_is_changed_and_restored(state: str, run: str) -> None:
+    recorded = recording(state, "kubeadm")
+    current = kubeadm_clusters.config_map(recorded[run]["text"], recorded[run]["version"])
+    journal = kubeadm_journal.parse_journal(
+        ConfigMap("volcano-colocation", recorded[run]["journal"], "9", "kube-system")
+    )
     same = kubeadm_clusters.host("a", fields=kubeadm_clusters.WANTED)
-    assert plan_cluster([same], kubeadm_clusters.seen("a", found=there, journal=journal), AUTO).after is None
+    assert plan_cluster([same], kubeadm_clusters.seen("a", found=current, journal=journal), AUTO).after is None
     other = kubeadm_clusters.host("a", fields={**kubeadm_clusters.WANTED, kubeadm_clusters.CPU: "2"})
-    changed = plan_cluster([other], kubeadm_clusters.seen("a", found=there, journal=journal), AUTO)
+    changed = plan_cluster([other], kubeadm_clusters.seen("a", found=current, journal=journal), AUTO)
     assert changed.after is not None
     assert "cpu: '2'" in changed.after or 'cpu: "2"' in changed.after
     after = kubeadm_clusters.config_map(changed.after, "7")
-    seen = kubeadm_clusters.seen("a", found=after, journal=changed.journal)
-    assert plan_cluster_restore([kubeadm_clusters.host("a")], seen, AUTO).after == found["original"]
+    observed = kubeadm_clusters.seen("a", found=after, journal=changed.journal)
+    assert plan_cluster_restore([kubeadm_clusters.host("a")], observed, AUTO).after == recorded["original"]
 
 
 # The agent
 
 
 def cluster(document: Mapping[str, Any]) -> AgentState:
-    """A recorded cluster, as it is read."""
+    """The observed state of a recorded cluster."""
     nodes = plans.cluster().nodes
     return AgentState(
-        tuple(replace(each, labels=document["labels"][each.name]) for each in nodes),
-        {Ref.of(each): each for each in document["objects"]},
+        tuple(replace(node, labels=document["labels"][node.name]) for node in nodes),
+        {Ref.of(item): item for item in document["objects"]},
         tuple(document["daemon_sets"]),
         config_map=document["config_map"],
         journal=agent_journal.parse_journal(document["journal"]),
     )
 
 
-def test_the_agent_is_as_that_state_left_it_and_goes_again(state: str) -> None:
-    found = recording(state, "agent")
-    before, after = cluster(found["before"]), cluster(found["after"])
+def test_the_agent_is_unchanged_and_removed(state: str) -> None:
+    recorded = recording(state, "agent")
+    before, after = cluster(recorded["before"]), cluster(recorded["after"])
     assert plans.plan(after).steps == ()
     assert plans.label(after).steps == ()
     assert plans.apply_steps(after, plan_uninstall(after, plans.SPACE, plans.GRANTED).steps) == before
 
 
-def test_the_agent_is_changed_and_goes_again(state: str) -> None:
-    found = recording(state, "agent")
-    before, after = cluster(found["before"]), cluster(found["after"])
+def test_the_agent_is_changed_and_removed(state: str) -> None:
+    recorded = recording(state, "agent")
+    before, after = cluster(recorded["before"]), cluster(recorded["after"])
     steps = plans.plan(after, agent_clusters.options(watermarks={"cpu_high": 70})).steps
     assert steps
     changed = plans.apply_steps(after, steps)
@@ -122,11 +126,11 @@ def _kubeconfig(tmp_path: Path) -> str:
 
 
 def scheduler(state: str, name: str, cut: str = "") -> Any:
-    found = recording(state, "scheduler")
-    return fill(schedulers.server(), found[name][cut] if cut else found[name])
+    recorded = recording(state, "scheduler")
+    return fill(schedulers.server(), recorded[name][cut] if cut else recorded[name])
 
 
-def test_the_scheduler_is_as_that_state_left_it_and_is_put_back(state: str, kubeconfig: str) -> None:
+def test_the_scheduler_is_unchanged_and_restored(state: str, kubeconfig: str) -> None:
     server, before = scheduler(state, "after"), scheduler(state, "before").state()
     assert not schedulers.run(server, {**schedulers.WANTED, "kubeconfig": kubeconfig})["changed"]
     assert server.writes == []
@@ -135,7 +139,7 @@ def test_the_scheduler_is_as_that_state_left_it_and_is_put_back(state: str, kube
     assert server.state() == before
 
 
-def test_the_scheduler_is_changed_and_put_back(state: str, kubeconfig: str) -> None:
+def test_the_scheduler_is_changed_and_restored(state: str, kubeconfig: str) -> None:
     server, before = scheduler(state, "after"), scheduler(state, "before").state()
     other = {**schedulers.WANTED, "queues": [{"name": "org", "deserved": {"cpu": "4"}}]}
     assert schedulers.run(server, {**other, "kubeconfig": kubeconfig})["changed"]
@@ -145,7 +149,7 @@ def test_the_scheduler_is_changed_and_put_back(state: str, kubeconfig: str) -> N
 
 @pytest.mark.parametrize("finished", [False, True])
 @pytest.mark.parametrize(("state", "cut"), cut_off("scheduler"))
-def test_a_run_for_the_scheduler_that_was_cut_off_leads_back(
+def test_an_interrupted_run_for_the_scheduler_is_restored(
     state: str, cut: str, finished: bool, kubeconfig: str
 ) -> None:
     server, before = scheduler(state, "interrupted", cut), scheduler(state, "before").state()
@@ -159,14 +163,14 @@ def test_a_run_for_the_scheduler_that_was_cut_off_leads_back(
 # Volcano's manifest
 
 
-def volcano(state: str, folder: Path, name: str, cut: str = "") -> Task_:
-    found = recording(state, "manifest")
-    server = fill(Cluster(), found[name][cut] if cut else found[name])
+def volcano(state: str, directory: Path, name: str, cut: str = "") -> Task_:
+    recorded = recording(state, "manifest")
+    server = fill(Cluster(), recorded[name][cut] if cut else recorded[name])
     assert isinstance(server, Cluster)
-    return Task_(folder, server, found["text"])
+    return Task_(directory, server, recorded["text"])
 
 
-def test_the_manifest_is_as_that_state_left_it_and_goes_again(state: str, tmp_path: Path) -> None:
+def test_the_manifest_is_unchanged_and_removed(state: str, tmp_path: Path) -> None:
     apply, before = volcano(state, tmp_path, "after"), volcano(state, tmp_path, "before").cluster.state()
     result = apply()
     assert (result["changed"], apply.cluster.writes) == (False, [])
@@ -175,7 +179,7 @@ def test_the_manifest_is_as_that_state_left_it_and_goes_again(state: str, tmp_pa
 
 
 @pytest.mark.parametrize(("state", "cut"), cut_off("manifest"))
-def test_a_manifest_that_was_cut_off_is_finished(state: str, cut: str, tmp_path: Path) -> None:
+def test_an_interrupted_manifest_is_finished(state: str, cut: str, tmp_path: Path) -> None:
     apply, whole = volcano(state, tmp_path, "interrupted", cut), volcano(state, tmp_path, "after").cluster
     result = apply()
     assert not result.get("failed"), result

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An image that an older state wrote to: verified, changed and put back by this one, from every state on the way."""
+"""An image that an older version changed: verified, changed and restored by this version, after every stage."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def run(root: Path, module: str, options: dict[str, Any], *, check: bool = False
 
 @pytest.fixture(params=STAGES, ids="-".join, name="stage")
 def _stage(request: pytest.FixtureRequest) -> tuple[str, str]:
-    found: tuple[str, str] = request.param
-    return found
+    result: tuple[str, str] = request.param
+    return result
 
 
 @pytest.fixture(name="image")
@@ -41,13 +41,13 @@ def _image(stage: tuple[str, str], root: Path) -> Path:
 
 
 def done(stage: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """The last task of each module and target up to a stage: what is in force then."""
+    """The last task of each module and target up to a stage, which are in effect then."""
     tasks = recording(stage[0], "image")["tasks"]
     names = [name for name, _module, _options in tasks]
     return [(module, options) for _name, module, options in tasks[: names.index(stage[1]) + 1]]
 
 
-def test_it_is_as_that_state_left_it(stage: tuple[str, str], image: Path) -> None:
+def test_the_image_is_unchanged(stage: tuple[str, str], image: Path) -> None:
     recorded = recording(stage[0], "image")["states"][stage[1]]
     for module, options in done(stage):
         assert not run(image, module, options, check=True)["changed"], module
@@ -55,7 +55,7 @@ def test_it_is_as_that_state_left_it(stage: tuple[str, str], image: Path) -> Non
     assert tree(image) == recorded
 
 
-def test_it_is_put_back_byte_for_byte(stage: tuple[str, str], image: Path) -> None:
+def test_the_image_is_restored_byte_for_byte(stage: tuple[str, str], image: Path) -> None:
     predicted = run(image, "node_restore", {}, check=True)
     restored = run(image, "node_restore", {})
     assert restored["changed"]
@@ -64,7 +64,7 @@ def test_it_is_put_back_byte_for_byte(stage: tuple[str, str], image: Path) -> No
     assert not run(image, "node_restore", {})["changed"]
 
 
-def test_it_is_changed_and_then_put_back_byte_for_byte(stage: tuple[str, str], image: Path) -> None:
+def test_the_image_is_changed_and_restored_byte_for_byte(stage: tuple[str, str], image: Path) -> None:
     for module, options in OTHER:
         assert run(image, module, options)["changed"], module
         assert not run(image, module, options)["changed"], module
@@ -73,10 +73,10 @@ def test_it_is_changed_and_then_put_back_byte_for_byte(stage: tuple[str, str], i
     assert tree(image) == recording(stage[0], "image")["states"]["before"]
 
 
-def test_the_ledger_of_that_state_is_read(stage: tuple[str, str], image: Path) -> None:
+def test_the_ledger_of_that_version_is_read(stage: tuple[str, str], image: Path) -> None:
     before = tree(image)
-    found = in_process.module("node_ledger", {"root": str(image)})
-    assert not found.get("failed"), found.get("msg")
+    result = in_process.module("node_ledger", {"root": str(image)})
+    assert not result.get("failed"), result.get("msg")
     facts = run(image, "node_facts", {})["ansible_facts"]["colocation"]
-    assert "unfinished-transaction" not in {each["code"] for each in facts["findings"]}
+    assert "unfinished-transaction" not in {finding["code"] for finding in facts["findings"]}
     assert tree(image) == before

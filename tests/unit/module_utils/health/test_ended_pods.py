@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work that came to its end in the middle of a transaction is no lost pod; what failed or vanished is."""
+"""A pod that ended during a transaction does not count as missing; a failed or vanished pod does."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ EXITED = 2
 
 def add(simulation: Simulation, *, ready: bool = False, labels: Any = None, **container: Any) -> None:
     simulation.runtime.sandboxes.append(Sandbox("s-work", "work", ready=ready, labels=labels or {}))
-    given = {"state": EXITED, "finished": STARTED - 1, **container}
-    simulation.runtime.containers.append(Container("c-work", "s-work", **given))
+    fields = {"state": EXITED, "finished": STARTED - 1, **container}
+    simulation.runtime.containers.append(Container("c-work", "s-work", **fields))
 
 
 def check(simulation: Simulation, before: dict[str, int] | None = None, started: float | None = STARTED) -> Finding:
@@ -43,11 +43,11 @@ def check(simulation: Simulation, before: dict[str, int] | None = None, started:
 def test_a_job_may_end_at_any_time(simulation: Simulation, label: str, ready: bool, finished: float) -> None:
     add(simulation, ready=ready, labels={label: "x"}, finished=finished)
     assert check(simulation) == Finding(
-        "pods returned", Verdict.PASSED, "2 pods; ended with exit code 0 meanwhile: default/work"
+        "pods returned", Verdict.PASSED, "2 pods; ended with exit code 0 in between: default/work"
     )
 
 
-def test_another_pod_has_ended_when_no_kubelet_was_there_to_end_it(simulation: Simulation) -> None:
+def test_another_pod_has_ended_if_kubelet_was_not_running(simulation: Simulation) -> None:
     add(simulation)
     assert check(simulation).verdict is Verdict.PASSED
 
@@ -64,13 +64,16 @@ def test_another_pod_has_ended_when_no_kubelet_was_there_to_end_it(simulation: S
     ],
     ids=["ended by the new kubelet", "to be restarted", "no kubelet stopped", "failed", "failed job", "unknown"],
 )
-def test_what_else_does_not_run_is_waited_for(simulation: Simulation, more: Any, started: float | None) -> None:
+def test_any_other_stopped_pod_is_waited_for(simulation: Simulation, more: Any, started: float | None) -> None:
     add(simulation, **more)
-    found = check(simulation, started=started)
-    assert (found.verdict, "1 of 3 pods do not run as before: default/work" in found.detail) == (Verdict.WAITING, True)
+    finding = check(simulation, started=started)
+    assert (finding.verdict, "1 of 3 pods do not run as before: default/work" in finding.detail) == (
+        Verdict.WAITING,
+        True,
+    )
 
 
-def test_a_pod_that_vanished_is_lost(simulation: Simulation) -> None:
+def test_a_vanished_pod_is_missing(simulation: Simulation) -> None:
     assert check(simulation).verdict is Verdict.WAITING
 
 
@@ -96,38 +99,38 @@ def test_of_two_containers_one_may_be_done(simulation: Simulation) -> None:
 
 
 def with_work(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, exit_code: int) -> None:
-    """A pod that runs before, and has ended by the time at which kubelet is stopped."""
+    """A pod that runs before the transaction, and ends before kubelet is stopped."""
     add(simulation, ready=True, state=1, pid=1)
 
-    def ends(step: Step, work: TransactionContext) -> str:
+    def ends(step: Step, context: TransactionContext) -> str:
         simulation.runtime.containers[-1].state = EXITED
         simulation.runtime.containers[-1].exit_code = exit_code
-        return step.do(work)
+        return step.do(context)
 
     break_step(monkeypatch, "stop kubelet", ends)
 
 
-def test_what_has_ended_before_its_sandbox_goes_is_not_missed(
+def test_a_pod_that_ends_before_its_sandbox_is_removed_is_not_missing(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_work(simulation, monkeypatch, 0)
-    answer = carry_out(simulation, document(simulation))
-    assert (answer["state"], answer["error"]) == ("committed", None)
-    (returned,) = [each for each in answer["gate"] if each["check"] == "pods returned"]
-    assert returned["detail"] == "2 pods; ended with exit code 0 meanwhile: default/work"
+    result = carry_out(simulation, document(simulation))
+    assert (result["state"], result["error"]) == ("committed", None)
+    (returned,) = [entry for entry in result["gate"] if entry["check"] == "pods returned"]
+    assert returned["detail"] == "2 pods; ended with exit code 0 in between: default/work"
 
 
-def test_nor_after_a_roll_back(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ended_pod_is_not_missing_after_a_roll_back(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     with_work(simulation, monkeypatch, 0)
     plan = document(simulation)
     plan["gate"]["cpu_manager"]["policy"] = "another"
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == "rolled-back", answer["error"]
+    result = carry_out(simulation, plan)
+    assert result["state"] == "rolled-back", result["error"]
     assert simulation.state() == {CONTAINERD: "active", KUBELET: "active"}
 
 
-def test_what_has_failed_is_missed(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_pod_is_missing(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     with_work(simulation, monkeypatch, 1)
-    answer = carry_out(simulation, document(simulation))
-    assert answer["state"] == "rollback-failed"
-    assert "1 of 3 pods do not run as before: default/work" in answer["error"]["node"]
+    result = carry_out(simulation, document(simulation))
+    assert result["state"] == "rollback-failed"
+    assert "1 of 3 pods do not run as before: default/work" in result["error"]["node"]

@@ -36,15 +36,15 @@ def check_shape(simulation: Simulation, driver: str = "cgroupfs") -> Finding:
     return pod_checks.cgroup_shape(simulation.node, ENDPOINT, driver)
 
 
-def test_containers_in_the_shape_of_another_driver_are_waited_for(simulation: Simulation) -> None:
+def test_containers_in_cgroups_of_another_driver_are_waited_for(simulation: Simulation) -> None:
     assert check_shape(simulation).verdict is Verdict.PASSED
     wrong = check_shape(simulation, "systemd")
     assert wrong.verdict is Verdict.WAITING
-    assert "2 of 2 containers are not in the shape of systemd, such as etcd (" in wrong.detail
+    assert "2 of 2 containers are not in cgroups of the systemd driver, for example etcd (" in wrong.detail
 
 
 def judged(simulation: Simulation, text: str) -> list[str]:
-    """The drivers whose shape all containers have when they are in this cgroup."""
+    """The drivers for which the check passes if all containers are in this cgroup."""
     for container in simulation.runtime.containers:
         simulation.write(f"/proc/{container.pid}/cgroup", text)
     drivers = ("systemd", "cgroupfs")
@@ -59,7 +59,7 @@ def test_each_path_passes_for_the_driver_that_made_it_only(simulation: Simulatio
 
 
 @pytest.mark.parametrize(("text", "path"), DECISIVE.values(), ids=DECISIVE)
-def test_the_line_that_decides(simulation: Simulation, text: str, path: str) -> None:
+def test_the_decisive_line(simulation: Simulation, text: str, path: str) -> None:
     judged(simulation, text)
     finding = check_shape(simulation)
     if not path:
@@ -72,7 +72,7 @@ def test_containers_that_do_not_run_or_ended_just_now_do_not_count(simulation: S
     simulation.runtime.containers[0].state = 2
     simulation.runtime.containers[1].pid = 999
     finding = check_shape(simulation)
-    assert (finding.verdict, finding.detail) == (Verdict.NOT_PROVEN, "no container runs")
+    assert (finding.verdict, finding.detail) == (Verdict.NOT_PROVEN, "no container is running")
 
 
 def test_the_gate_waits_until_pods_have_returned(simulation: Simulation) -> None:
@@ -96,8 +96,8 @@ def test_the_gate_waits_until_the_runtime_is_ready(simulation: Simulation) -> No
 
 
 def test_a_running_handler_with_another_driver_fails_the_gate(simulation: Simulation) -> None:
-    def finding(wanted: dict[str, bool]) -> Finding:
-        return runtime_checks.handlers(simulation.node, ENDPOINT, wanted)
+    def finding(expected: dict[str, bool]) -> Finding:
+        return runtime_checks.handlers(simulation.node, ENDPOINT, expected)
 
     options = {"runc": {"options": {"SystemdCgroup": True}}, "crun": {"options": None}, "kata": {}}
     simulation.runtime.config = {"containerd": {"runtimes": options}}
@@ -126,15 +126,15 @@ def test_an_nri_socket_that_is_older_than_the_restart_is_waited_for(simulation: 
     assert verdict(None) is Verdict.WAITING
 
 
-def test_the_gate_waits_until_kubelet_answers_that_it_is_healthy(simulation: Simulation) -> None:
+def test_the_gate_waits_until_kubelet_is_healthy(simulation: Simulation) -> None:
     assert healthz(simulation.node, simulation.healthz_url).verdict is Verdict.PASSED
     simulation.healthy = False
-    assert "answers HTTP status 500" in healthz(simulation.node, simulation.healthz_url).detail
-    assert "does not answer" in healthz(simulation.node, "http://127.0.0.1:9/healthz").detail
+    assert "returns HTTP status 500" in healthz(simulation.node, simulation.healthz_url).detail
+    assert "does not respond" in healthz(simulation.node, "http://127.0.0.1:9/healthz").detail
     assert healthz(simulation.node, "nonsense").verdict is Verdict.WAITING
 
 
-def test_a_kubelet_that_stays(simulation: Simulation) -> None:
+def test_a_kubelet_that_keeps_running(simulation: Simulation) -> None:
     steady = KubeletStableCheck(simulation.node, KUBELET)
     assert steady().verdict is Verdict.WAITING
     simulation.clock.sleep(9)
@@ -144,7 +144,7 @@ def test_a_kubelet_that_stays(simulation: Simulation) -> None:
 
 
 @pytest.mark.parametrize("change", ["pid", "restarts", "failed", "auto-restart"])
-def test_a_kubelet_that_does_not_stay(simulation: Simulation, change: str) -> None:
+def test_a_kubelet_that_does_not_keep_running(simulation: Simulation, change: str) -> None:
     steady = KubeletStableCheck(simulation.node, KUBELET)
     assert steady().verdict is Verdict.WAITING
     unit = simulation.units[KUBELET]
@@ -167,7 +167,7 @@ def test_a_checkpoint_of_another_policy_is_waited_for(simulation: Simulation) ->
 
 
 class Scripted:
-    """A check that gives these verdicts one after the other, and the last one for ever."""
+    """A check that returns these verdicts in order, then repeats the last one."""
 
     def __init__(self, *verdicts: Verdict) -> None:
         self._verdicts = list(verdicts)
@@ -192,31 +192,31 @@ def test_watching_ends_when_all_passed_in_one_round(simulation: Simulation) -> N
     assert quick.asked == 2, "at the beginning and at the end"
 
 
-def test_a_check_that_passed_too_early_is_found_out(simulation: Simulation) -> None:
+def test_a_check_that_passed_too_early_is_detected(simulation: Simulation) -> None:
     assert watch(simulation, Scripted(P, W, W, P), Scripted(W, P)) == [P, P]
 
 
-def test_watching_ends_at_a_final_failure_and_at_the_time_limit(simulation: Simulation) -> None:
+def test_watching_ends_at_a_final_failure_and_at_the_timeout(simulation: Simulation) -> None:
     assert watch(simulation, Scripted(W), Scripted(W, F)) == [W, F]
     began = simulation.clock.monotonic()
     assert watch(simulation, Scripted(W), Scripted(P)) == [W, P]
     assert 30 <= simulation.clock.monotonic() - began < 36
 
 
-def test_what_is_not_proven_is_asked_again_as_long_as_something_is_waited_for(simulation: Simulation) -> None:
+def test_a_check_that_is_not_proven_is_repeated_while_others_wait(simulation: Simulation) -> None:
     assert watch(simulation, Scripted(N, P), Scripted(W, W, P)) == [P, P]
     assert watch(simulation, Scripted(N)) == [N]
     assert watch(simulation) == []
 
 
-def test_a_finding_that_waited_in_vain_has_failed() -> None:
+def test_a_finding_that_is_still_waiting_has_failed() -> None:
     assert Finding("x", W, "y").document() == {"check": "x", "status": "failed", "detail": "y"}
     assert Finding("x", N, "y").document()["status"] == "not proven"
 
 
 def test_a_runtime_with_another_driver_fails_the_gate(simulation: Simulation) -> None:
-    def finding(wanted: str) -> Finding:
-        return runtime_checks.cgroup_driver(simulation.node, ENDPOINT, wanted)
+    def finding(expected: str) -> Finding:
+        return runtime_checks.cgroup_driver(simulation.node, ENDPOINT, expected)
 
     assert finding("systemd").verdict is Verdict.NOT_PROVEN
     for number, driver, other in ((0, "systemd", "cgroupfs"), (1, "cgroupfs", "systemd")):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's health endpoint in the gate: demanded where it answered before, or kubelet did not run as it should."""
+"""kubelet's health endpoint in the gate: required if it responded before, or if kubelet was not running properly."""
 
 from __future__ import annotations
 
@@ -33,45 +33,45 @@ def plan_that_asks(simulation: Simulation, url: str | None) -> dict[str, Any]:
     return plan
 
 
-def told(answer: dict[str, Any]) -> tuple[str, str]:
-    (found,) = (each for each in answer["gate"] if each["check"] == HEALTHZ)
-    return found["status"], found["detail"]
+def healthz_finding(result: dict[str, Any]) -> tuple[str, str]:
+    (finding,) = (check for check in result["gate"] if check["check"] == HEALTHZ)
+    return finding["status"], finding["detail"]
 
 
-def test_what_did_not_answer_before_is_not_demanded_but_said(simulation: Simulation) -> None:
-    answer = carry_out(simulation, plan_that_asks(simulation, NOWHERE))
-    assert answer["state"] == "committed"
-    status, detail = told(answer)
+def test_an_endpoint_that_did_not_respond_before_is_not_proven(simulation: Simulation) -> None:
+    result = carry_out(simulation, plan_that_asks(simulation, NOWHERE))
+    assert result["state"] == "committed"
+    status, detail = healthz_finding(result)
     assert status == "not proven"
-    assert f"before the change, {NOWHERE} does not answer" in detail
+    assert f"before the change, {NOWHERE} does not respond" in detail
 
 
-def test_an_endpoint_that_is_switched_off_is_said(simulation: Simulation) -> None:
-    answer = carry_out(simulation, plan_that_asks(simulation, None))
-    assert answer["state"] == "committed"
-    assert told(answer) == ("not proven", "kubelet's health endpoint is switched off (healthzPort 0)")
+def test_a_disabled_endpoint_is_reported(simulation: Simulation) -> None:
+    result = carry_out(simulation, plan_that_asks(simulation, None))
+    assert result["state"] == "committed"
+    assert healthz_finding(result) == ("not proven", "kubelet's health endpoint is disabled (healthzPort 0)")
 
 
 @pytest.mark.parametrize("url", [NOWHERE, None])
-def test_a_kubelet_that_dies_is_caught_all_the_same(simulation: Simulation, url: str | None) -> None:
+def test_a_kubelet_that_dies_is_detected_anyway(simulation: Simulation, url: str | None) -> None:
     plan = plan_that_asks(simulation, url)
     plan["files"][0]["after"] += "dies: true\n"
     tree = simulation.tree()
-    answer = carry_out(simulation, plan)
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "health gate")
-    assert "kubelet stays up: kubelet.service ended after its start" in answer["error"]["message"]
+    result = carry_out(simulation, plan)
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "health gate")
+    assert "kubelet stays up: kubelet.service ended after its start" in result["error"]["message"]
     assert simulation.tree() == tree
 
 
-def test_what_answered_before_is_demanded(simulation: Simulation) -> None:
+def test_an_endpoint_that_responded_before_is_required(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][0]["after"] += "silent: true\n"
-    answer = carry_out(simulation, plan)
-    assert (answer["state"], told(answer)[0]) == ("rolled-back", "failed")
+    result = carry_out(simulation, plan)
+    assert (result["state"], healthz_finding(result)[0]) == ("rolled-back", "failed")
 
 
 @pytest.mark.parametrize(
-    ("verdict", "active", "rest_worked", "demanded"),
+    ("verdict", "active", "node_worked", "demanded"),
     [
         (Verdict.PASSED, "active", True, True),
         (Verdict.WAITING, "active", True, False),
@@ -80,18 +80,18 @@ def test_what_answered_before_is_demanded(simulation: Simulation) -> None:
         (Verdict.WAITING, "inactive", True, True),
     ],
 )
-def test_when_it_is_demanded(
-    simulation: Simulation, verdict: Verdict, active: str, rest_worked: bool, demanded: bool
+def test_when_the_endpoint_is_required(
+    simulation: Simulation, verdict: Verdict, active: str, node_worked: bool, demanded: bool
 ) -> None:
     unit = replace(service_units.show(simulation.node, KUBELET), active=active)
-    found = healthz_requirement(Finding(HEALTHZ, verdict, "it hangs"), unit, rest_worked=rest_worked)
-    assert found["demanded"] is demanded
-    assert bool(found["reason"]) is not demanded
+    finding = healthz_requirement(Finding(HEALTHZ, verdict, "it hangs"), unit, node_worked=node_worked)
+    assert finding["demanded"] is demanded
+    assert bool(finding["reason"]) is not demanded
 
 
 @contextmanager
-def saying(words: bytes) -> Iterator[str]:
-    """The URL of something that says this to whoever asks, and hangs up."""
+def responding(words: bytes) -> Iterator[str]:
+    """The URL of a server that sends these bytes to every client and closes the connection."""
 
     def serve(server: socket.socket) -> None:
         while True:
@@ -112,28 +112,28 @@ def saying(words: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "told_as"),
+    ("words", "problem"),
     [
-        (b"SSH-2.0-OpenSSH_9.2\r\n", "something else than HTTP (BadStatusLine)"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok", "something else than HTTP (IncompleteRead)"),
-        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\nok", "something else than HTTP (HTTPException)"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "HTTP (BadStatusLine)"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nok", "HTTP (IncompleteRead)"),
+        (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\nok", "HTTP (HTTPException)"),
     ],
 )
-def test_an_answer_that_is_none_is_waited_over(simulation: Simulation, words: bytes, told_as: str) -> None:
-    with saying(words) as url:
-        found = healthz(simulation.node, url)
-    assert (found.verdict, found.detail) == (Verdict.WAITING, f"{url} answers {told_as}")
+def test_an_invalid_response_is_waited_for(simulation: Simulation, words: bytes, problem: str) -> None:
+    with responding(words) as url:
+        finding = healthz(simulation.node, url)
+    assert (finding.verdict, finding.detail) == (Verdict.WAITING, f"{url} does not return {problem}")
 
 
-def test_whatever_happens_while_the_old_health_is_waited_for_there_is_an_answer(
+def test_an_error_while_waiting_for_the_old_health_still_yields_a_result(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_arguments: Any) -> Finding:
-        raise RuntimeError("of nobody's making")
+        raise RuntimeError("unexpected")
 
     monkeypatch.setattr(pod_checks, "pods_returned", fail)
     tree = simulation.tree()
-    answer = carry_out(simulation, document(simulation))
-    assert answer["state"] == "rollback-failed"
-    assert "health gate: unexpected RuntimeError" in answer["error"]["node"]
+    result = carry_out(simulation, document(simulation))
+    assert result["state"] == "rollback-failed"
+    assert "health gate: unexpected RuntimeError" in result["error"]["node"]
     assert simulation.tree() == tree

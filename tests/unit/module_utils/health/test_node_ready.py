@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The check asks a real TLS server, with a certificate of kubelet's."""
+"""The check sends requests to a real TLS server, with kubelet's certificate."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def authority(tmp_path_factory: Any) -> Authority:
 
 @pytest.fixture
 def server(authority: Authority, simulation: Simulation) -> Iterator[ApiServer]:
-    found = ApiServer(authority, lambda: (200, node_document("True", FRESH)))
-    simulation.write(PATH, kubeadm_1_20(found.url, authority.data("ca.crt"), embedded(authority)), 0o600)
-    yield found
-    found.close()
+    observed = ApiServer(authority, lambda: (200, node_document("True", FRESH)))
+    simulation.write(PATH, kubeadm_1_20(observed.url, authority.data("ca.crt"), embedded(authority)), 0o600)
+    yield observed
+    observed.close()
 
 
 def ask(simulation: Simulation, started: float | None = STARTED) -> tuple[Verdict, str]:
@@ -61,7 +61,7 @@ def says(simulation: Simulation, server: ApiServer, status: int, body: Any) -> t
     return ask(simulation)
 
 
-def test_ready_by_the_kubelet_that_runs_now(simulation: Simulation, server: ApiServer) -> None:
+def test_ready_by_the_current_kubelet(simulation: Simulation, server: ApiServer) -> None:
     assert ask(simulation) == (Verdict.PASSED, f"Node {NODE} is Ready, as of {FRESH}")
     assert server.requests[0].split("\r\n")[:2] == [
         f"GET /api/v1/nodes/{NODE} HTTP/1.0",
@@ -102,7 +102,7 @@ def test_a_kubeconfig_with_a_token_sends_it(simulation: Simulation, server: ApiS
 def test_a_heartbeat_from_before_the_restart_does_not_count(simulation: Simulation, server: ApiServer) -> None:
     verdict, detail = says(simulation, server, 200, node_document("True", STALE))
     assert verdict is Verdict.WAITING
-    assert detail == f"Node {NODE} is Ready as of {STALE}, which kubelet said before its restart"
+    assert detail == f"Node {NODE} is Ready as of {STALE}, reported before kubelet's restart"
     for broken in ("yesterday", "", "2026-13-45T99:00:00Z"):
         assert says(simulation, server, 200, node_document("True", broken))[0] is Verdict.WAITING
 
@@ -115,87 +115,91 @@ def test_a_node_that_is_not_ready_is_waited_for_with_its_reason(simulation: Simu
         assert detail == f"Node {NODE} is not Ready: KubeletNotReady: cni plugin not initialized"
     nothing = node_document("True", FRESH)
     nothing["status"] = {}
-    assert says(simulation, server, 200, nothing)[1].endswith("kubelet has not said anything yet")
+    assert says(simulation, server, 200, nothing)[1].endswith("kubelet has not reported a condition yet")
 
 
-def test_refusals_are_told_apart(simulation: Simulation, server: ApiServer) -> None:
+def test_refusals_are_distinguished(simulation: Simulation, server: ApiServer) -> None:
     message = f'nodes "{NODE}" is forbidden: User "system:node:other" cannot get resource "nodes" in API group ""'
     assert says(simulation, server, 403, refusal(message, 403)) == (
         Verdict.SILENT,
-        f"the API server does not let system:node:other get nodes, here Node {NODE} (403)",
+        f"the API server does not allow system:node:other to get nodes, here Node {NODE} (403)",
     )
-    assert "does not let kubelet get nodes" in says(simulation, server, 403, b"HTTP/1.0 403 No\r\n\r\nno")[1]
+    assert "does not allow kubelet to get nodes" in says(simulation, server, 403, b"HTTP/1.0 403 No\r\n\r\nno")[1]
     assert "does not accept kubelet's certificate or token (401)" in says(simulation, server, 401, {})[1]
     assert says(simulation, server, 404, {})[1] == f"the API server has no Node {NODE} (404)"
-    assert "answers HTTP status 503" in says(simulation, server, 503, {})[1]
+    assert "returns HTTP status 503" in says(simulation, server, 503, {})[1]
 
 
 @pytest.mark.parametrize(
-    ("answer", "detail"),
+    ("response", "detail"),
     [
-        (b"HTTP/1.0 200 OK\r\n\r\n{", "answers something else than the Node"),
-        (b"HTTP/1.0 200 OK\r\n\r\n[]", "answers something else than the Node"),
-        (b"HTTP/1.0 200 OK\r\n\r\n" + b'{"a":' * 100_000, "answers something else than the Node"),
+        (b"HTTP/1.0 200 OK\r\n\r\n{", "does not return the Node"),
+        (b"HTTP/1.0 200 OK\r\n\r\n[]", "does not return the Node"),
+        (b"HTTP/1.0 200 OK\r\n\r\n" + b'{"a":' * 100_000, "does not return the Node"),
         (b"SSH-2.0-x\r\n", "does not speak HTTP"),
         (b"", "does not speak HTTP"),
     ],
     ids=["half", "list", "without end", "another protocol", "nothing"],
 )
-def test_other_answers(simulation: Simulation, server: ApiServer, answer: bytes, detail: str) -> None:
-    verdict, found = says(simulation, server, 200, answer)
+def test_invalid_responses(simulation: Simulation, server: ApiServer, response: bytes, detail: str) -> None:
+    verdict, observed = says(simulation, server, 200, response)
     assert verdict is Verdict.SILENT
-    assert found.endswith(detail)
+    assert observed.endswith(detail)
 
 
-def test_an_answer_about_another_node_is_silence(simulation: Simulation, server: ApiServer) -> None:
-    found = says(simulation, server, 200, node_document("True", FRESH, name="other"))
-    assert found == (Verdict.SILENT, "the API server answers something else than the Node")
+def test_a_response_for_another_node_counts_as_none(simulation: Simulation, server: ApiServer) -> None:
+    observed = says(simulation, server, 200, node_document("True", FRESH, name="other"))
+    assert observed == (Verdict.SILENT, "the API server does not return the Node")
 
 
-def test_an_answer_without_an_end(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_response(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(https_get, "LIMIT", 1000)
-    found = says(simulation, server, 200, b"HTTP/1.0 200 OK\r\n\r\n" + b" " * 10_000)
-    assert found == (Verdict.SILENT, f"the API server in {PATH} gives an answer without an end")
+    observed = says(simulation, server, 200, b"HTTP/1.0 200 OK\r\n\r\n" + b" " * 10_000)
+    assert observed == (Verdict.SILENT, f"the API server in {PATH} sends a response of more than 1000 bytes")
 
 
-def test_a_server_that_says_nothing(simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_respond(
+    simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(https_get, "TIMEOUT", 0.4)
     server.answer = lambda: None
     began = time.monotonic()
     verdict, detail = ask(simulation)
     assert (verdict, time.monotonic() - began < 4) == (Verdict.SILENT, True)
-    assert detail == f"the API server in {PATH} is silent: no answer within 0 s"
+    assert detail == f"the API server in {PATH} does not respond: no response within 0 s"
 
 
-def test_a_server_that_hangs_up_is_silence(simulation: Simulation, server: ApiServer) -> None:
-    """Told as silence; once it was seen as an error of TLS without a name."""
+def test_a_server_that_closes_the_connection_does_not_respond(simulation: Simulation, server: ApiServer) -> None:
+    """Reported as no response; some versions report it as a TLS error without a name."""
     server.answer = lambda: HANG_UP
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
-    assert detail.startswith((f"the API server in {PATH} ends TLS with ", f"the API server in {PATH} is silent: "))
+    assert detail.startswith(
+        (f"the API server in {PATH} fails the TLS handshake with ", f"the API server in {PATH} does not respond: ")
+    )
 
 
-def test_a_server_that_ends_without_a_farewell(simulation: Simulation, server: ApiServer) -> None:
+def test_a_server_that_ends_without_close_notify(simulation: Simulation, server: ApiServer) -> None:
     server.farewell = False
     assert ask(simulation)[0] is Verdict.PASSED
     half = b"HTTP/1.0 200 OK\r\n\r\n" + json.dumps(node_document("True", FRESH)).encode()[:-1]
-    assert says(simulation, server, 200, half)[1] == "the API server answers something else than the Node"
+    assert says(simulation, server, 200, half)[1] == "the API server does not return the Node"
 
 
-def test_nobody_listens(simulation: Simulation, authority: Authority) -> None:
-    gone = ApiServer(authority, lambda: None)
-    gone.close()
-    simulation.write(PATH, kubeadm_1_20(gone.url, authority.data("ca.crt"), embedded(authority)))
-    assert ask(simulation) == (Verdict.SILENT, f"the API server in {PATH} is silent: Connection refused")
+def test_no_server_listens(simulation: Simulation, authority: Authority) -> None:
+    closed = ApiServer(authority, lambda: None)
+    closed.close()
+    simulation.write(PATH, kubeadm_1_20(closed.url, authority.data("ca.crt"), embedded(authority)))
+    assert ask(simulation) == (Verdict.SILENT, f"the API server in {PATH} does not respond: Connection refused")
 
 
-def test_a_server_of_another_authority_is_asked_nothing(
+def test_a_server_of_another_authority_gets_no_request(
     simulation: Simulation, server: ApiServer, authority: Authority, tmp_path: Path
 ) -> None:
     simulation.write(PATH, kubeadm_1_20(server.url, Authority(tmp_path).data("ca.crt"), embedded(authority)))
     verdict, detail = ask(simulation)
     assert (verdict, server.requests) == (Verdict.SILENT, [])
-    assert detail.startswith(f"the API server in {PATH} shows a certificate that does not hold: ")
+    assert detail.startswith(f"the API server in {PATH} has an invalid certificate: ")
 
 
 def test_a_server_of_another_name(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
@@ -206,31 +210,33 @@ def test_a_server_of_another_name(simulation: Simulation, server: ApiServer, aut
     simulation.write(PATH, named.replace("name: kubernetes\n", "name: hidden.example\n", 1))
     assert ask(simulation) == (
         Verdict.SILENT,
-        f"the API server in {PATH} shows a certificate that does not hold: it is for another name",
+        f"the API server in {PATH} has an invalid certificate: it is for another name",
     )
     skipping = named.replace("tls-server-name: kubernetes", "insecure-skip-tls-verify: true")
     simulation.write(PATH, re.sub(" +certificate-authority-data:.*\n", "", skipping))
     assert ask(simulation)[0] is Verdict.PASSED
 
 
-def test_a_kubelet_without_a_certificate_gets_no_answer(
+def test_a_kubelet_without_a_certificate_gets_no_response(
     simulation: Simulation, server: ApiServer, authority: Authority
 ) -> None:
     simulation.write(PATH, kubeadm_1_20(server.url, authority.data("ca.crt"), "    token: x\n"))
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
-    assert detail.startswith((f"the API server in {PATH} ends TLS with ", f"the API server in {PATH} is silent: "))
+    assert detail.startswith(
+        (f"the API server in {PATH} fails the TLS handshake with ", f"the API server in {PATH} does not respond: ")
+    )
 
 
-def test_certificates_that_are_none(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
-    unusable = f"the API server in {PATH} cannot be asked: a certificate or key of kubelet's kubeconfig cannot be used"
+def test_invalid_certificates(simulation: Simulation, server: ApiServer, authority: Authority) -> None:
+    unusable = f"the API server in {PATH} cannot be called: a certificate or key of kubelet's kubeconfig is invalid"
     other = embedded(authority).replace(authority.data("kubelet.key"), authority.data("server.key"))
     for ca, user in (("aGVsbG8=", embedded(authority)), (authority.data("ca.crt"), other)):
         simulation.write(PATH, kubeadm_1_20(server.url, ca, user))
         assert ask(simulation) == (Verdict.SILENT, unusable)
 
 
-def test_names_that_are_none(simulation: Simulation, authority: Authority) -> None:
+def test_invalid_names(simulation: Simulation, authority: Authority) -> None:
     for name in ("a..b", "x" * 70 + ".example"):
         simulation.write(PATH, kubeadm_1_20(f"https://{name}:1", authority.data("ca.crt"), ""))
         verdict, detail = ask(simulation)
@@ -242,23 +248,25 @@ def test_no_secret_is_in_any_finding(simulation: Simulation, server: ApiServer, 
     user = embedded(authority) + f"    token: {TOKEN}\n"
     simulation.write(PATH, kubeadm_1_20(server.url, authority.data("ca.crt"), user))
     key, certificate = authority.data("kubelet.key"), authority.data("kubelet.crt")
-    told = f"{TOKEN} {key} {certificate}"
+    secrets = f"{TOKEN} {key} {certificate}"
     bodies = [
-        (200, node_document("False", FRESH, message=told)),
+        (200, node_document("False", FRESH, message=secrets)),
         (200, node_document("False", FRESH, message=f"{key} {certificate}")),
         (403, refusal(f'User "{TOKEN}" cannot get resource "nodes"', 403)),
-        (401, refusal(told, 401)),
-        (500, refusal(told, 500)),
-        (200, told.encode()),
+        (401, refusal(secrets, 401)),
+        (500, refusal(secrets, 500)),
+        (200, secrets.encode()),
     ]
     for status, body in bodies:
         _verdict, detail = says(simulation, server, status, body)
-        assert not [each for each in (TOKEN, key[:40], certificate[:40], str(server.port)) if each in detail], detail
+        assert not [secret for secret in (TOKEN, key[:40], certificate[:40], str(server.port)) if secret in detail], (
+            detail
+        )
 
 
-def test_since_when_a_kubelet_runs_that_somebody_else_has_started(simulation: Simulation, server: ApiServer) -> None:
-    assert ask(simulation, None) == (Verdict.WAITING, f"systemd does not tell since when {KUBELET} runs")
-    # The simulated wall clock stands at 0 when the monotonic one is at 1000.
+def test_the_start_time_of_a_kubelet_that_someone_else_started(simulation: Simulation, server: ApiServer) -> None:
+    assert ask(simulation, None) == (Verdict.WAITING, f"systemd does not report the start time of {KUBELET}")
+    # The simulated wall clock is 0 when the monotonic one is 1000.
     simulation.units[KUBELET].started = 990.0
     server.answer = lambda: (200, node_document("True", "1969-12-31T23:59:49Z"))
     assert ask(simulation, None)[0] is Verdict.WAITING
@@ -267,7 +275,7 @@ def test_since_when_a_kubelet_runs_that_somebody_else_has_started(simulation: Si
 
 
 @pytest.mark.parametrize("now", [5.0, 5.001, 5.999])
-def test_a_kubelet_is_started_in_a_second_without_another(simulation: Simulation, now: float) -> None:
+def test_a_kubelet_is_started_in_a_new_second(simulation: Simulation, now: float) -> None:
     slept: list[float] = []
     simulation.clock.wall = lambda: now  # type: ignore[method-assign]
     simulation.clock.sleep = slept.append  # type: ignore[method-assign,assignment]
@@ -277,15 +285,15 @@ def test_a_kubelet_is_started_in_a_second_without_another(simulation: Simulation
 
 def test_the_baseline_says_whether_the_node_was_ready_and_why_not(simulation: Simulation, server: ApiServer) -> None:
     def baseline(*, kubelet_runs: bool = True) -> dict[str, Any]:
-        found = node_ready.baseline(simulation.node, MEMBER, kubelet_runs=kubelet_runs)
-        assert json.dumps(found)
-        return found
+        observed = node_ready.baseline(simulation.node, MEMBER, kubelet_runs=kubelet_runs)
+        assert json.dumps(observed)
+        return observed
 
     assert baseline() == {"ready": True, "reason": ""}
-    assert baseline(kubelet_runs=False)["reason"] == "kubelet did not run before, so the Node was not to be Ready"
+    assert baseline(kubelet_runs=False)["reason"].startswith("kubelet was not running before")
     server.answer = lambda: (200, node_document("Unknown", STALE, reason="NodeStatusUnknown"))
-    found = baseline()
-    assert found == {"ready": False, "reason": f"Node {NODE} was not Ready before the change: NodeStatusUnknown"}
+    observed = baseline()
+    assert observed == {"ready": False, "reason": f"Node {NODE} was not Ready before the change: NodeStatusUnknown"}
     simulation.write(PATH, "a: &b c\n")
-    reason = f"before the change, kubelet's kubeconfig is not understood ({PATH}:1: an anchor)"
+    reason = f"before the change, kubelet's kubeconfig cannot be interpreted ({PATH}:1: an anchor)"
     assert baseline() == {"ready": False, "reason": reason}

@@ -29,26 +29,26 @@ def observed(simulation: Simulation, socket: str | None = NRI) -> int:
     return int(preflight.observe(simulation.node, parse_plan(json.dumps(plan)))["nri_plugins"])
 
 
-def told(answer: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(each["status"], each["detail"]) for each in answer["gate"] if each["check"] == CHECK]
+def plugin_findings(result: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(check["status"], check["detail"]) for check in result["gate"] if check["check"] == CHECK]
 
 
 @pytest.mark.parametrize(
     ("now", "verdict"), [(0, Verdict.WAITING), (1, Verdict.WAITING), (2, Verdict.PASSED), (3, Verdict.PASSED)]
 )
-def test_fewer_than_before_are_waited_for(simulation: Simulation, now: int, verdict: Verdict) -> None:
+def test_fewer_plugins_than_before_are_waited_for(simulation: Simulation, now: int, verdict: Verdict) -> None:
     simulation.connect_plugins(now)
     assert nri_plugins(simulation.node, NRI, 2) == Finding(CHECK, verdict, f"{now} of 2 connected")
 
 
 def test_a_table_that_cannot_be_read_proves_nothing(simulation: Simulation) -> None:
     os.unlink(simulation.host.path("/proc/net/unix"))
-    found = nri_plugins(simulation.node, NRI, 2)
-    assert (found.verdict, found.detail) == (Verdict.WAITING, "/proc/net/unix: No such file or directory")
+    finding = nri_plugins(simulation.node, NRI, 2)
+    assert (finding.verdict, finding.detail) == (Verdict.WAITING, "/proc/net/unix: No such file or directory")
     assert observed(simulation) == 0
 
 
-def test_what_is_connected_is_counted_before_the_change(simulation: Simulation) -> None:
+def test_connections_are_counted_before_the_change(simulation: Simulation) -> None:
     assert observed(simulation) == 0
     simulation.connect_plugins(2)
     assert observed(simulation) == 2
@@ -56,36 +56,38 @@ def test_what_is_connected_is_counted_before_the_change(simulation: Simulation) 
     assert observed(simulation, None) == 0
 
 
-def test_one_that_connects_late_is_waited_for(simulation: Simulation) -> None:
+def test_a_late_plugin_is_waited_for(simulation: Simulation) -> None:
     rounds: list[Verdict] = []
 
-    def tell(findings: list[Finding]) -> None:
-        rounds.extend(each.verdict for each in findings)
+    def record(findings: list[Finding]) -> None:
+        rounds.extend(check.verdict for check in findings)
         simulation.connect_plugins(len(rounds))
 
     simulation.connect_plugins(0)
-    (found,) = gate.watch(simulation.node, [partial(nri_plugins, simulation.node, NRI, 2)], 30.0, never_cancelled, tell)
-    assert found.verdict is Verdict.PASSED
+    (finding,) = gate.watch(
+        simulation.node, [partial(nri_plugins, simulation.node, NRI, 2)], 30.0, never_cancelled, record
+    )
+    assert finding.verdict is Verdict.PASSED
     assert rounds == [Verdict.WAITING, Verdict.WAITING, Verdict.PASSED]
 
 
-def test_a_change_after_which_all_are_back_is_committed(simulation: Simulation) -> None:
+def test_a_change_after_which_all_plugins_reconnect_is_committed(simulation: Simulation) -> None:
     simulation.connect_plugins(2)
     simulation.returning_plugins = 2
-    answer = carry_out(simulation, document(simulation))
-    assert (answer["state"], told(answer)) == ("committed", [("passed", "2 of 2 connected")])
+    result = carry_out(simulation, document(simulation))
+    assert (result["state"], plugin_findings(result)) == ("committed", [("passed", "2 of 2 connected")])
 
 
-def test_one_that_stays_away_takes_the_change_back(simulation: Simulation) -> None:
+def test_a_missing_plugin_rolls_the_change_back(simulation: Simulation) -> None:
     simulation.connect_plugins(2)
     simulation.returning_plugins = 1
     tree = simulation.tree()
-    answer = carry_out(simulation, document(simulation))
-    assert (answer["state"], told(answer)) == ("rolled-back", [("failed", "1 of 2 connected")])
-    assert f"{CHECK}: 1 of 2 connected" in answer["error"]["message"]
+    result = carry_out(simulation, document(simulation))
+    assert (result["state"], plugin_findings(result)) == ("rolled-back", [("failed", "1 of 2 connected")])
+    assert f"{CHECK}: 1 of 2 connected" in result["error"]["message"]
     assert simulation.tree() == tree
 
 
-def test_nobody_is_waited_for_where_nobody_was(simulation: Simulation) -> None:
-    answer = carry_out(simulation, document(simulation))
-    assert (answer["state"], told(answer)) == ("committed", [])
+def test_without_plugins_before_none_is_waited_for(simulation: Simulation) -> None:
+    result = carry_out(simulation, document(simulation))
+    assert (result["state"], plugin_findings(result)) == ("committed", [])

@@ -36,41 +36,41 @@ REFUSED: list[tuple[str, int, str]] = [
     (f"a: &x {SECRET}\n", 1, "an anchor"),
     (f"b: c\na: *{SECRET}\n", 2, "an alias"),
     (f"a: !!str {SECRET}\n", 1, "a tag"),
-    (f"a: |\n  {SECRET}\n", 1, "a text of several lines"),
-    (f"a: >-\n  {SECRET}\n", 1, "a text of several lines"),
-    (f"a: {{b: {SECRET}}}\n", 1, "a mapping in braces"),
-    (f"a:\n- [{SECRET}]\n", 2, "a list in brackets"),
+    (f"a: |\n  {SECRET}\n", 1, "a multi-line string"),
+    (f"a: >-\n  {SECRET}\n", 1, "a multi-line string"),
+    (f"a: {{b: {SECRET}}}\n", 1, "a flow mapping"),
+    (f"a:\n- [{SECRET}]\n", 2, "a flow list"),
     (f"a: b\n---\nc: {SECRET}\n", 2, "it begins another document, or a directive"),
     (f"%YAML 1.2\n---\na: {SECRET}\n", 1, "it begins another document, or a directive"),
     (f"--- {SECRET}\n", 1, "it begins another document, or a directive"),
     ("---\n---\n", 2, "it begins another document, or a directive"),
     ("a: b\n...\n", 2, "it begins another document, or a directive"),
-    (f"a: {SECRET}\n  {SECRET}\n", 2, "it goes on with the value of the line before"),
-    (f"a:\n- {SECRET}\n  {SECRET}\n", 3, "it goes on with the value of the line before"),
-    (f"a: '{SECRET}\n  x'\n", 1, "a quoted text that does not end in its line"),
-    (f'a: "{SECRET}" x\n', 1, "a quoted text that does not end in its line"),
-    (f'a: "{SECRET}\\x41"\n', 1, "an escape that JSON does not have"),
+    (f"a: {SECRET}\n  {SECRET}\n", 2, "it continues the value of the line before"),
+    (f"a:\n- {SECRET}\n  {SECRET}\n", 3, "it continues the value of the line before"),
+    (f"a: '{SECRET}\n  x'\n", 1, "a quoted string that does not end on its line"),
+    (f'a: "{SECRET}" x\n', 1, "a quoted string that does not end on its line"),
+    (f'a: "{SECRET}\\x41"\n', 1, "an escape sequence that JSON does not have"),
     (f"a:\n\tb: {SECRET}\n", 2, "it is indented by a tab"),
-    (f"a: b\na: {SECRET}\n", 2, "its key is there twice"),
-    (f"{SECRET}\n", 1, "it is no key with its value"),
-    (f"? {SECRET}\n: b\n", 1, "it is no key with its value"),
-    (f"<<: {SECRET}\n", 1, "it is no key with its value"),
+    (f"a: b\na: {SECRET}\n", 2, "its key is a duplicate"),
+    (f"{SECRET}\n", 1, "it is not a key with a value"),
+    (f"? {SECRET}\n: b\n", 1, "it is not a key with a value"),
+    (f"<<: {SECRET}\n", 1, "it is not a key with a value"),
     (f"a: b: {SECRET}\n", 1, "a mapping or a list within a value"),
     (f"a: - {SECRET}\n", 1, "a mapping or a list within a value"),
-    (f"a: @{SECRET}\n", 1, "a character that begins no value"),
-    (f"  a: b\n c: {SECRET}\n", 2, "it is indented like nothing before it"),
+    (f"a: @{SECRET}\n", 1, "a character that cannot start a value"),
+    (f"  a: b\n c: {SECRET}\n", 2, "its indentation matches no line before it"),
     ("- " * 20 + "a\n", 1, "it is nested too deeply"),
-    (f"a: b\x0b{SECRET}\n", 1, "a character that nobody sees"),
+    (f"a: b\x0b{SECRET}\n", 1, "an invisible character"),
 ]
 
 
 @pytest.mark.parametrize(("text", "value"), UNDERSTOOD)
-def test_what_is_understood(text: str, value: Any) -> None:
+def test_supported_syntax(text: str, value: Any) -> None:
     assert parse(text) == value
 
 
 @pytest.mark.parametrize(("text", "line", "what"), REFUSED)
-def test_what_is_refused_is_named_by_its_line_and_not_quoted(text: str, line: int, what: str) -> None:
+def test_unsupported_syntax_is_named_by_its_line_and_not_quoted(text: str, line: int, what: str) -> None:
     with pytest.raises(UnsupportedSyntax) as caught:
         parse(text)
     assert (caught.value.line, caught.value.message) == (line, what)
@@ -78,7 +78,7 @@ def test_what_is_refused_is_named_by_its_line_and_not_quoted(text: str, line: in
 
 
 @given(some.text(alphabet="ab:-# '\"\n\t{}[]|&*", max_size=60))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_refused(text: str) -> None:
     line: int | None = 1
     try:
         parse(text)
@@ -93,21 +93,21 @@ MAPS = some.dictionaries(NAMES, VALUES, min_size=1, max_size=4)
 
 
 @given(some.dictionaries(NAMES, some.one_of(VALUES, MAPS, some.lists(MAPS, min_size=1, max_size=3)), min_size=1))
-def test_what_the_library_writes_is_read_as_the_library_reads_it(document: dict[str, Any]) -> None:
+def test_output_of_the_yaml_library_is_parsed_like_by_the_library(document: dict[str, Any]) -> None:
     yaml = pytest.importorskip("yaml")
     text = yaml.safe_dump(document, width=1 << 20, allow_unicode=True)
     try:
-        found = parse(text)
+        parsed = parse(text)
     except UnsupportedSyntax:
-        # A text of more than one line, or with an escape of YAML's own.
+        # A multi-line string, or an escape sequence that only YAML has.
         return
-    assert texts(found) == texts(yaml.safe_load(text))
+    assert texts(parsed) == texts(yaml.safe_load(text))
 
 
 def texts(value: Any) -> Any:
-    """Numbers and dates are texts to us: no field of a kubeconfig is one."""
+    """Convert numbers and dates to strings, as no field of a kubeconfig is a number or date."""
     if isinstance(value, dict):
-        return {key: texts(each) for key, each in value.items()}
+        return {key: texts(child) for key, child in value.items()}
     if isinstance(value, list):
-        return [texts(each) for each in value]
+        return [texts(child) for child in value]
     return value

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the collection keeps for itself goes when nothing is left, and what somebody may need stays."""
+"""The collection's own files are removed after everything is restored, except backups that may be needed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILE = "/etc/a/kubelet.yaml"
 
 
 class Image:
-    """An image whose files transactions write."""
+    """An image that is changed by transactions."""
 
     def __init__(self, root: Path) -> None:
         self.host = Host(str(root))
@@ -41,8 +41,8 @@ class Image:
 
     def transact(self, name: str, *edits: dict[str, Any], **more: Any) -> str:
         for edit in edits:
-            there = Path(self.host.path(edit["path"]))
-            edit.setdefault("before_sha256", sha256(there.read_bytes()) if there.exists() else None)
+            target = Path(self.host.path(edit["path"]))
+            edit.setdefault("before_sha256", sha256(target.read_bytes()) if target.exists() else None)
         self.store.open(name, json.dumps({"schema": 1, "id": name, "files": list(edits), **more}))
         return str(runner.execute(Node(self.host), self.store, name, lambda line: None)["state"])
 
@@ -55,19 +55,19 @@ def _image(tmp_path: Path) -> Image:
     return Image(tmp_path / "image")
 
 
-def test_a_node_never_touched_has_nothing_and_gets_nothing(image: Image) -> None:
+def test_an_unchanged_node_stays_unchanged(image: Image) -> None:
     before = image.tree()
     assert (
         cleanup.removable_directories(image.host),
         cleanup.preserved_transactions(image.host),
         cleanup.clean_up(image.host),
     ) == ([], {}, [])
-    found = restore_evidence(image.host)
-    assert (found["targets"], found["snapshot"], found["unfinished"]) == ([], None, [])
+    document = restore_evidence(image.host)
+    assert (document["targets"], document["snapshot"], document["unfinished"]) == ([], None, [])
     assert image.tree() == before
 
 
-def test_nothing_goes_while_the_ledger_holds_something(image: Image) -> None:
+def test_nothing_is_removed_while_the_ledger_has_entries(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     before = image.tree()
     assert cleanup.removable_directories(image.host) == [STATE]
@@ -75,18 +75,18 @@ def test_nothing_goes_while_the_ledger_holds_something(image: Image) -> None:
     assert image.tree() == before
 
 
-def test_everything_goes_when_it_is_empty(image: Image) -> None:
+def test_everything_is_removed_with_an_empty_ledger(image: Image) -> None:
     before = image.tree()
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     image.write(f"{ENGINE}/0123/__main__.py", "")
     image.transact("t-2", {"path": FILE, "remove": True})
     assert cleanup.clean_up(image.host) == [STATE, ENGINE]
-    # What the system has anyway.
+    # Directories that every system has.
     assert sorted(set(image.tree()) - {"/usr", "/usr/local", "/usr/local/lib", "/var", "/var/lib"}) == before
     assert cleanup.removable_directories(image.host) == []
 
 
-def test_a_refused_transaction_alone_is_nothing_to_keep(image: Image) -> None:
+def test_a_refused_transaction_is_removed(image: Image) -> None:
     assert image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64}) == "refused"
     assert cleanup.clean_up(image.host) == [STATE]
     assert not os.path.exists(image.host.path(STATE))
@@ -104,12 +104,12 @@ def test_a_transaction_without_a_ledger_keeps_its_backups(image: Image) -> None:
     assert Path(image.store.path("t-1", "backups/file-0")).read_text() == "keep\n"
     # The next run has nothing to do.
     assert cleanup.removable_directories(image.host) == []
-    found = restore_evidence(image.host)
-    assert [(each["id"], each["files"]) for each in found["without_ledger"]] == [("t-1", ["/etc/keep"])]
-    assert found["without_ledger"][0]["backups"] == f"{STATE}/transactions/t-1/backups"
+    document = restore_evidence(image.host)
+    assert [(entry["id"], entry["files"]) for entry in document["without_ledger"]] == [("t-1", ["/etc/keep"])]
+    assert document["without_ledger"][0]["backups"] == f"{STATE}/transactions/t-1/backups"
 
 
-def test_the_note_of_imported_images_stays_for_the_agents_own_way_back(image: Image) -> None:
+def test_the_record_of_imported_images_stays_for_the_removal_of_the_agent(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     image.transact("t-2", {"path": FILE, "remove": True})
     imported = image_record.ImportedImage("docker.io/volcanosh/vc-agent:v1.14.0", "sha256:" + "1" * 64)
@@ -120,7 +120,7 @@ def test_the_note_of_imported_images_stays_for_the_agents_own_way_back(image: Im
     assert cleanup.removable_directories(image.host) == []
 
 
-def test_a_roll_back_that_failed_keeps_its_backups(image: Image) -> None:
+def test_a_failed_roll_back_keeps_its_backups(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     image.transact("t-2", {"path": FILE, "remove": True})
     old = image.store.read("t-1", "journal.json")
@@ -129,13 +129,13 @@ def test_a_roll_back_that_failed_keeps_its_backups(image: Image) -> None:
     assert image.store.transactions() == ["t-1"]
 
 
-def test_texts_of_somebody_else_stay(image: Image) -> None:
+def test_foreign_content_stays(image: Image) -> None:
     image.transact("t-1", {"path": FILE, "after": "a\n"})
     image.transact("t-2", {"path": FILE, "remove": True})
-    Path(image.store.path("t-1", "backups/foreign-0")).write_text("theirs\n")
+    Path(image.store.path("t-1", "backups/foreign-0")).write_text("foreign\n")
     cleanup.clean_up(image.host)
     assert image.store.transactions() == ["t-1"]
-    assert "texts of somebody else" in cleanup.preserved_transactions(image.host)[f"{STATE}/transactions/t-1"]
+    assert "content of someone else" in cleanup.preserved_transactions(image.host)[f"{STATE}/transactions/t-1"]
 
 
 def test_an_open_transaction_keeps_all(image: Image) -> None:
@@ -144,7 +144,7 @@ def test_an_open_transaction_keeps_all(image: Image) -> None:
     assert image.store.transactions() == ["t-1"]
 
 
-def test_one_that_was_never_begun_keeps_nothing(image: Image) -> None:
+def test_a_transaction_that_never_began_is_removed(image: Image) -> None:
     image.store.open("t-1", "{}")
     long_ago = time.time() - abandoned.ABANDONED_AFTER - 60
     os.utime(image.store.path("t-1"), (long_ago, long_ago))
@@ -152,7 +152,7 @@ def test_one_that_was_never_begun_keeps_nothing(image: Image) -> None:
     assert not os.path.exists(image.host.path(STATE))
 
 
-def test_who_is_at_work_is_not_disturbed(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_transaction_is_not_disturbed(image: Image, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cleanup, "LOCK_TIMEOUT", 0.0)
     image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64})
     with hold(image.store.lock_path, "t-9"), pytest.raises(LockHeld, match="t-9"):
@@ -160,20 +160,20 @@ def test_who_is_at_work_is_not_disturbed(image: Image, monkeypatch: pytest.Monke
     assert image.store.transactions() == ["t-1"]
 
 
-def test_what_somebody_put_there_stays(image: Image) -> None:
+def test_a_foreign_file_stays(image: Image) -> None:
     image.transact("t-1", {"path": "/etc/keep", "after": "a\n", "before_sha256": "0" * 64})
-    image.write(f"{STATE}/notes.txt", "theirs\n")
+    image.write(f"{STATE}/notes.txt", "foreign\n")
     cleanup.clean_up(image.host)
     assert os.listdir(image.host.path(STATE)) == ["notes.txt"]
     assert cleanup.removable_directories(image.host) == []
 
 
-def test_the_evidence_of_a_file_has_its_first_its_committed_and_its_present_state(image: Image) -> None:
+def test_the_evidence_of_a_file_has_its_original_committed_and_current_state(image: Image) -> None:
     image.write(FILE, "first\n")
     os.chmod(image.host.path(FILE), 0o600)
     image.transact("t-1", {"path": FILE, "after": "second\n"})
     image.transact("t-2", {"path": "/etc/b", "after": "b\n", "section": "runtime"})
-    kubelet = next(each for each in restore_evidence(image.host)["targets"] if each["path"] == FILE)
+    kubelet = next(target for target in restore_evidence(image.host)["targets"] if target["path"] == FILE)
     owner = f"{os.getuid()}:{os.getgid()}"
     assert kubelet["original"] == {"text": "first\n", "mode": "0600", "owner": owner, "xattrs": {}}
     assert kubelet["found"] == kubelet["committed"] == {**kubelet["original"], "text": "second\n"}
@@ -182,7 +182,7 @@ def test_the_evidence_of_a_file_has_its_first_its_committed_and_its_present_stat
 
     os.unlink(image.host.path(FILE))
     os.symlink("/etc/keep", image.host.path(FILE))
-    found = restore_evidence(image.host)
-    kubelet = next(each for each in found["targets"] if each["path"] == FILE)
+    document = restore_evidence(image.host)
+    kubelet = next(target for target in document["targets"] if target["path"] == FILE)
     assert "symbolic link to /etc/keep" in kubelet["error"]
-    assert next(each for each in found["targets"] if each["path"] == "/etc/b")["section"] == "runtime"
+    assert next(target for target in document["targets"] if target["path"] == "/etc/b")["section"] == "runtime"

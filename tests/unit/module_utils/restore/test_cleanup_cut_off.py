@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last part of a restore, which removes slices and all that is ours, is killed at every call that removes anything.
+"""The last part of a restore removes slices and the collection's files; it is killed at every call that removes one.
 
-The next run ends clean, and so does the one after each kill of that.
+The next run ends clean, also if it is killed and repeated.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ pytestmark = pytest.mark.exhaustive
 
 FILE = "/etc/a/kubelet.yaml"
 SYSTEM = {"/usr", "/usr/local", "/usr/local/lib", "/var", "/var/lib"}
-"""What every system has."""
+"""Directories of every system."""
 
 
 class Image(Watched):
-    """An image that the collection has written to, with all back in its place but what is ours."""
+    """An image after a restore, which still has the collection's own files."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -54,8 +54,8 @@ class Image(Watched):
         store.open(
             name, json.dumps({"schema": 1, "id": name, "files": [{"path": FILE, "before_sha256": None, **edit}]})
         )
-        answer = runner.execute(Node(self.host), store, name, lambda _line: None)
-        assert answer["state"] in ("committed", "refused")
+        result = runner.execute(Node(self.host), store, name, lambda _line: None)
+        assert result["state"] in ("committed", "refused")
 
     def slice(self, name: str) -> None:
         unit_result.execute(
@@ -66,64 +66,64 @@ class Image(Watched):
 
 class Images(Settling[Image]):
     def untouched(self) -> Image:
-        found = Image(self.folder())
-        found.write("/etc/keep", "keep\n")
-        found.write("/etc/systemd/system/theirs.slice", "[Slice]\n")
-        return found
+        image = Image(self.folder())
+        image.write("/etc/keep", "keep\n")
+        image.write("/etc/systemd/system/foreign.slice", "[Slice]\n")
+        return image
 
     def node(self, moment: Moment) -> Image:
-        found = Image(self.folder())
-        unpack(moment.tree, found.root)
-        return found
+        image = Image(self.folder())
+        unpack(moment.tree, image.root)
+        return image
 
-    def put_back(self) -> Image:
-        """Two transactions have led there and back, one was refused; what a write that was cut off leaves is there."""
-        found = self.untouched()
-        found.transact("t-1", after="a\n")
-        found.transact(
+    def restored(self) -> Image:
+        """After a change, its restore, a refused transaction and an interrupted write."""
+        image = self.untouched()
+        image.transact("t-1", after="a\n")
+        image.transact(
             "t-2", remove=True, before_sha256="87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"
         )
-        found.transact("t-3", after="b\n", before_sha256="0" * 64)
-        found.write(f"{ENGINE_DIRECTORY}/0123/__main__.py", "")
-        found.write(f"{ENGINE_DIRECTORY}/0123/volcano_colocation/__init__.py", "")
-        write_private(f"{found.host.path(STATE_DIRECTORY)}/.{ledger.NAME}.volcano-colocation", b"{")
-        found.slice("a.slice")
-        found.slice("a-b.slice")
-        found.slice("kubepods-besteffort.slice")
-        return found
+        image.transact("t-3", after="b\n", before_sha256="0" * 64)
+        image.write(f"{ENGINE_DIRECTORY}/0123/__main__.py", "")
+        image.write(f"{ENGINE_DIRECTORY}/0123/volcano_colocation/__init__.py", "")
+        write_private(f"{image.host.path(STATE_DIRECTORY)}/.{ledger.NAME}.volcano-colocation", b"{")
+        image.slice("a.slice")
+        image.slice("a-b.slice")
+        image.slice("kubepods-besteffort.slice")
+        return image
 
 
 @pytest.fixture
 def images(monkeypatch: pytest.MonkeyPatch) -> Iterator[Images]:
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="remains-", dir=memory))
-    yield Images(folder, monkeypatch)
-    shutil.rmtree(str(folder))
+    directory = Path(tempfile.mkdtemp(prefix="remains-", dir=memory))
+    yield Images(directory, monkeypatch)
+    shutil.rmtree(str(directory))
 
 
 def cleans(image: Image) -> None:
-    """As the last execution of a restore does."""
+    """Clean up like the last execution of a restore."""
     managed_slices.restore_slices(image.host, managed_slices.find_slices(image.host))
     cleanup.clean_up(image.host)
 
 
-def theirs(tree: Tree) -> Tree:
-    """Without folders of systemd that hold nothing: nobody can tell any more whose they were."""
+def foreign_files(tree: Tree) -> Tree:
+    """Without empty directories of systemd, whose owner is no longer known."""
     hollow = {
         path for path in tree if path.endswith((".d", ".wants")) and not any(p.startswith(path + "/") for p in tree)
     }
-    return {path: each for path, each in tree.items() if path not in SYSTEM | hollow}
+    return {path: file for path, file in tree.items() if path not in SYSTEM | hollow}
 
 
 def test_the_next_run_ends_clean_after_any_kill(images: Images) -> None:
-    before = theirs(tree_of(images.untouched().root))
+    before = foreign_files(tree_of(images.untouched().root))
 
     def check(moment: Moment, image: Image) -> None:
-        found = theirs(tree_of(image.root))
-        assert not {*found} ^ {*before}, f"{moment.call}: {sorted({*found} ^ {*before})}"
-        assert found == before, moment.call
+        files = foreign_files(tree_of(image.root))
+        assert not {*files} ^ {*before}, f"{moment.call}: {sorted({*files} ^ {*before})}"
+        assert files == before, moment.call
         assert cleanup.removable_directories(image.host) == [], moment.call
 
-    moments = images.moments(images.put_back(), cleans, no_disk)
+    moments = images.moments(images.restored(), cleans, no_disk)
     assert len(moments) > 20
     assert images.settle(moments, cleans, check) >= len(moments)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recorded settings of cgroups are put back as they were, on every kind of node, and nothing of us stays."""
+"""Recorded cgroup settings are restored on every kind of node, and no file of the collection remains."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ CLASS = CGROUPS["systemd"]["besteffort"]
 
 @pytest.fixture(name="memory")
 def _memory() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="qos-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield folder
-    shutil.rmtree(str(folder))
+    directory = Path(tempfile.mkdtemp(prefix="qos-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield directory
+    shutil.rmtree(str(directory))
 
 
 @pytest.fixture(params=["v1-systemd", "v1-cgroupfs", "v2-systemd", "v2-cgroupfs"], name="tree")
@@ -45,7 +45,7 @@ def _node(memory: Path, monkeypatch: pytest.MonkeyPatch) -> SystemdTree:
     return node
 
 
-def test_a_node_without_a_record_has_nothing_and_gets_no_folder(tree: Tree) -> None:
+def test_a_node_without_a_record_stays_unchanged(tree: Tree) -> None:
     before = tree.snapshot()
     assert recorded_settings.plan_restores(tree.host) == ()
     assert recorded_settings.restore_settings(tree.host, Clock()) == ()
@@ -53,45 +53,45 @@ def test_a_node_without_a_record_has_nothing_and_gets_no_folder(tree: Tree) -> N
     assert not os.path.exists(tree.host.path("/var/lib/volcano-colocation"))
 
 
-def test_every_setting_of_every_cgroup_is_as_it_was(tree: Tree) -> None:
+def test_every_setting_of_every_cgroup_is_restored(tree: Tree) -> None:
     before = tree.texts()
     tree.run(qos_class="besteffort", settings={"pids_max": 500, "cpu_quota": "1.5"})
     tree.run(qos_class="burstable", level="pods", settings={"pids_max": 100})
     tree.run(slice="system.slice", settings={"cpu_weight": 300})
 
-    told = recorded_settings.restore_result(recorded_settings.plan_restores(tree.host))
-    assert told["changed"]
-    cgroups = [(each["cgroup"], each["knob"], each["after"]) for each in told["settings"]]
+    result = recorded_settings.restore_result(recorded_settings.plan_restores(tree.host))
+    assert result["changed"]
+    cgroups = [(setting["cgroup"], setting["knob"], setting["after"]) for setting in result["settings"]]
     assert (CGROUPS[tree.driver]["besteffort"], "pids_max", "max") in cgroups
     assert (PODS[tree.driver]["burstable"], "pids_max", "max") in cgroups
     assert len(cgroups) == 4
 
     done = recorded_settings.restore_result(recorded_settings.restore_settings(tree.host, Clock()))
-    assert done == told
+    assert done == result
     assert tree.texts() == before
     assert recorded_settings.plan_restores(tree.host) == ()
 
 
-def test_a_cgroup_that_is_gone_is_forgotten(tree: Tree) -> None:
+def test_a_missing_cgroup_is_forgotten(tree: Tree) -> None:
     pod = PODS[tree.driver]["burstable"]
     tree.run(pod={"uid": UIDS["burstable"]}, settings={"pids_max": 10})
-    for folder in [tree.top / pod, *tree.top.glob("*/" + pod)]:
-        shutil.rmtree(str(folder), ignore_errors=True)
-    told = recorded_settings.restore_result(recorded_settings.plan_restores(tree.host))
-    assert (told["changed"], told["settings"], told["gone"]) == (True, [], [pod])
+    for directory in [tree.top / pod, *tree.top.glob("*/" + pod)]:
+        shutil.rmtree(str(directory), ignore_errors=True)
+    result = recorded_settings.restore_result(recorded_settings.plan_restores(tree.host))
+    assert (result["changed"], result["settings"], result["gone"]) == (True, [], [pod])
     recorded_settings.restore_settings(tree.host, Clock())
     assert record.load(tree.host) == {}
 
 
-def test_systemd_gets_its_own_values_back_and_the_unit_goes(node: SystemdTree) -> None:
+def test_systemd_values_are_restored_and_the_unit_is_removed(node: SystemdTree) -> None:
     node.systemd.set(UNIT, [])
     before = node.texts()
     node.run(qos_class="besteffort", settings={"cpu_quota": "1.5", "memory_high": "1Gi", "cpu_burst": 20000})
     assert reapply_unit.is_present(node.host)
 
-    told = recorded_settings.restore_result(recorded_settings.plan_restores(node.host))
-    assert told["unit"] == "volcano-colocation-qos.service"
-    assert f"{CLASS} memory_high: 1Gi" in told["before"]
+    result = recorded_settings.restore_result(recorded_settings.plan_restores(node.host))
+    assert result["unit"] == "volcano-colocation-qos.service"
+    assert f"{CLASS} memory_high: 1Gi" in result["before"]
     recorded_settings.restore_settings(node.host, Clock())
 
     assert node.texts() == before
@@ -102,7 +102,7 @@ def test_systemd_gets_its_own_values_back_and_the_unit_goes(node: SystemdTree) -
     assert recorded_settings.plan_restores(node.host) == ()
 
 
-def test_a_unit_without_a_record_goes(node: SystemdTree) -> None:
+def test_a_unit_without_a_record_is_removed(node: SystemdTree) -> None:
     reapply_unit.install_unit(node.host)
     assert recorded_settings.restore_result(recorded_settings.plan_restores(node.host))["changed"]
     recorded_settings.restore_settings(node.host, Clock())

@@ -167,9 +167,9 @@ def test_nothing_is_set_when_the_unit_cannot_be_written(node: SystemdTree, path:
     shutil.rmtree(node.host.path(path), ignore_errors=True)
     node.write(path, "in the place of a directory")
     before = node.snapshot()
-    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a folder")):
+    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a directory")):
         node.plan(qos_class="besteffort", settings={"pids_max": 10})
-    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a folder")):
+    with pytest.raises(ColocationError, match=re.escape(f"{path} is not a directory")):
         node.run(qos_class="besteffort", settings={"pids_max": 10})
     assert node.snapshot() == before
     assert node.run(qos_class="besteffort", settings={"pids_max": 10}, persistent=False)["changed"]

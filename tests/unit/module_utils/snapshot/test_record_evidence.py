@@ -67,15 +67,15 @@ def test_a_directory_that_may_not_be_looked_into_is_named_once(closed: tuple[Hos
         {
             "record": "directory",
             "file": path,
-            "message": "cannot look into it: Permission denied",
-            "remedy": "Check the rights of the user Ansible becomes",
+            "message": "cannot list it: Permission denied",
+            "remedy": "Check the permissions of the become user",
         }
     ]
 
 
 def test_whoever_needs_the_transactions_is_told_so(closed: tuple[Host, str]) -> None:
     host, _path = closed
-    with nobody(), pytest.raises(ColocationError, match="cannot look into it: Permission denied"):
+    with nobody(), pytest.raises(ColocationError, match="cannot list it: Permission denied"):
         Store(host).transactions()
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What somebody who watches a folder gets to see: inotify(7), as kubelet's and NRI's watchers use it."""
+"""Records the events of a watched directory with inotify(7), like the watchers of kubelet and NRI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = {
     IN_MODIFY: "modified",
     IN_CLOSE_WRITE: "written",
     IN_MOVED_FROM: "moved away",
-    IN_MOVED_TO: "moved here",
+    IN_MOVED_TO: "moved in",
     IN_CREATE: "created",
     IN_DELETE: "deleted",
 }
@@ -24,28 +24,28 @@ EVENT = struct.Struct("iIII")
 
 
 @contextmanager
-def watched(folder: Path) -> Iterator[list[str]]:
-    """A list that at the end of the block holds everything that could be seen in the folder."""
+def watched(directory: Path) -> Iterator[list[str]]:
+    """A list that contains all events of the directory after the block."""
     libc = ctypes.CDLL(None, use_errno=True)
     handle = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
     assert handle >= 0, os.strerror(ctypes.get_errno())
     try:
-        assert libc.inotify_add_watch(handle, os.fsencode(folder), sum(NAMES)) >= 0, os.strerror(ctypes.get_errno())
-        seen: list[str] = []
-        yield seen
-        seen += _events(handle)
+        assert libc.inotify_add_watch(handle, os.fsencode(directory), sum(NAMES)) >= 0, os.strerror(ctypes.get_errno())
+        events: list[str] = []
+        yield events
+        events += _events(handle)
     finally:
         os.close(handle)
 
 
 def _events(handle: int) -> Iterator[str]:
     try:
-        found = os.read(handle, 1 << 16)
+        buffer = os.read(handle, 1 << 16)
     except BlockingIOError:
         return
-    while found:
-        _watch, mask, _cookie, length = EVENT.unpack_from(found)
-        name = os.fsdecode(found[EVENT.size : EVENT.size + length].rstrip(b"\0"))
-        what = " ".join(text for bit, text in NAMES.items() if mask & bit)
-        yield f"{name} {what}"
-        found = found[EVENT.size + length :]
+    while buffer:
+        _watch, mask, _cookie, length = EVENT.unpack_from(buffer)
+        name = os.fsdecode(buffer[EVENT.size : EVENT.size + length].rstrip(b"\0"))
+        actions = " ".join(text for bit, text in NAMES.items() if mask & bit)
+        yield f"{name} {actions}"
+        buffer = buffer[EVENT.size + length :]

@@ -50,7 +50,7 @@ def test_a_replaced_file_keeps_its_mode_and_is_restored(host: Host, backups: str
     assert stat.S_IMODE(os.stat(backups + "/file-0").st_mode) == 0o600
 
 
-def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
+def test_a_new_file_and_its_directories_are_removed(host: Host, backups: str) -> None:
     path = "/etc/other/conf.d/zz.conf"
     saved = files.save(host, path, 0o600, backups, "file-0")
     assert saved.folders == ["/etc/other", "/etc/other/conf.d"]
@@ -62,12 +62,12 @@ def test_a_new_file_and_its_folders_go_again(host: Host, backups: str) -> None:
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
 
 
-def test_a_folder_that_others_use_by_now_stays(host: Host, backups: str) -> None:
+def test_a_directory_that_others_use_stays(host: Host, backups: str) -> None:
     saved = files.save(host, "/etc/other/zz.conf", 0o600, backups, "file-0")
     files.write(host, saved, b"new\n")
-    Path(host.path("/etc/other/theirs")).touch()
+    Path(host.path("/etc/other/foreign")).touch()
     files.restore(host, saved, backups)
-    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf", "etc/other", "etc/other/theirs"]
+    assert listing(host) == ["etc", "etc/app", "etc/app/app.conf", "etc/other", "etc/other/foreign"]
 
 
 def test_a_link_is_refused_and_named(host: Host, backups: str) -> None:
@@ -84,7 +84,7 @@ def test_a_link_is_refused_and_named(host: Host, backups: str) -> None:
     assert target.is_symlink()
 
 
-def test_what_is_no_file_is_refused(host: Host) -> None:
+def test_a_fifo_or_directory_is_refused(host: Host) -> None:
     os.mkfifo(host.path("/etc/app/fifo"))
     for path in ("/etc/app/fifo", "/etc/app"):
         with pytest.raises(FileRefused, match="not a regular file"):
@@ -92,21 +92,23 @@ def test_what_is_no_file_is_refused(host: Host) -> None:
     assert files.regular_file_status(host, "/etc/app/app.conf/below") is None
 
 
-def test_a_linked_folder_does_not_lead_out_of_an_image(host: Host, tmp_path: Path, backups: str) -> None:
+def test_a_linked_directory_does_not_lead_out_of_an_image(host: Host, tmp_path: Path, backups: str) -> None:
     (tmp_path / "outside").mkdir()
-    (tmp_path / "outside" / "x.conf").write_text("theirs")
+    (tmp_path / "outside" / "x.conf").write_text("foreign")
     Path(host.path("/etc/linked")).symlink_to(tmp_path / "outside")
     Path(host.path("/etc/inside")).symlink_to("app")
     Path(host.path("/etc/absolute")).symlink_to("/etc/app")
     assert files.save(host, "/etc/linked/x.conf", 0o644, backups, "file-0").backup is None
-    with pytest.raises(FileRefused, match=r"^/etc/linked/x.conf: its folder /etc/linked is a symbolic link to .* lead"):
+    with pytest.raises(
+        FileRefused, match=r"^/etc/linked/x.conf: its directory /etc/linked is a symbolic link to .*, which"
+    ):
         files.probe_write(host, "/etc/linked/x.conf", b"x")
     for place in ("inside", "absolute"):
         assert files.read_content(host, f"/etc/{place}/app.conf") == b"old\n"
 
 
-def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, tmp_path: Path, backups: str) -> None:
-    """The folder of the link's text is on this machine as well."""
+def test_a_new_file_in_a_linked_directory_of_an_image_is_in_the_image(host: Host, tmp_path: Path, backups: str) -> None:
+    """The target of the link also exists on this machine."""
     (tmp_path / "real").mkdir()
     inside = Path(host.root + str(tmp_path / "real"))
     inside.mkdir(parents=True)
@@ -121,8 +123,8 @@ def test_a_new_file_in_a_linked_folder_of_an_image_is_in_the_image(host: Host, t
     assert [*inside.iterdir(), *(tmp_path / "real").iterdir()] == []
 
 
-def test_what_stands_in_the_place_of_a_folder_is_noticed_before_anything_is_changed(host: Host) -> None:
-    with pytest.raises(FileRefused, match=r"^/etc/app/app.conf/d/x.conf: /etc/app/app.conf is not a folder. Move away"):
+def test_a_file_at_the_path_of_a_directory_is_detected_before_any_change(host: Host) -> None:
+    with pytest.raises(FileRefused, match=r"^/etc/app/app.conf/d/x.conf: /etc/app/app.conf is not a directory. Move"):
         files.probe_write(host, "/etc/app/app.conf/d/x.conf", b"x")
 
 
@@ -139,7 +141,7 @@ def test_a_probe_leaves_nothing(host: Host) -> None:
     assert listing(host) == ["etc", "etc/app", "etc/app/app.conf"]
 
 
-def test_a_damaged_backup_is_not_put_back(host: Host, backups: str) -> None:
+def test_a_damaged_backup_is_not_restored(host: Host, backups: str) -> None:
     saved = files.save(host, PATH, 0o644, backups, "file-0")
     files.write(host, saved, b"new\n")
     Path(backups, "file-0").write_text("damaged")
@@ -147,23 +149,23 @@ def test_a_damaged_backup_is_not_put_back(host: Host, backups: str) -> None:
         files.restore(host, saved, backups)
 
 
-# The file systems nodes really have trouble with. Mounting needs root; without it a folder without rights stands in.
+# Real problems of file systems. Mounting needs root; otherwise a directory without permissions replaces the mount.
 
 
 @pytest.fixture
 def mounted(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "node" / "etc" / "small"
-    folder.mkdir(parents=True)
+    directory = tmp_path / "node" / "etc" / "small"
+    directory.mkdir(parents=True)
     if os.geteuid() == 0:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(folder)], check=True)
-    (folder / "app.conf").write_text("old\n")
-    yield folder
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(directory)], check=True)
+    (directory / "app.conf").write_text("old\n")
+    yield directory
     if os.geteuid() == 0:
-        subprocess.run(["umount", str(folder)], check=True)
-    folder.chmod(0o700)
+        subprocess.run(["umount", str(directory)], check=True)
+    directory.chmod(0o700)
 
 
-def test_a_full_file_system_is_noticed_before_anything_is_changed(host: Host, mounted: Path) -> None:
+def test_a_full_file_system_is_detected_before_any_change(host: Host, mounted: Path) -> None:
     size = 100_000
     if os.geteuid() != 0:
         mounted.chmod(0o500)
@@ -178,13 +180,13 @@ def test_a_full_file_system_is_noticed_before_anything_is_changed(host: Host, mo
     assert (mounted / "app.conf").read_text() == "old\n"
 
 
-def test_a_read_only_file_system_is_noticed_before_anything_is_changed(host: Host, mounted: Path) -> None:
+def test_a_read_only_file_system_is_detected_before_any_change(host: Host, mounted: Path) -> None:
     if os.geteuid() == 0:
         subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
     else:
         mounted.chmod(0o500)
     with pytest.raises(FileRefused, match=r"cannot write it \(3 bytes\)") as caught:
         files.probe_write(host, "/etc/small/app.conf", b"new")
-    expected = "Remount it read-write" if os.geteuid() == 0 else "Check the rights of the user"
+    expected = "Remount it read-write" if os.geteuid() == 0 else "Check the permissions of the become user"
     assert expected in str(caught.value)
     assert (mounted / "app.conf").read_text() == "old\n"

@@ -20,7 +20,7 @@ MODULE_UTILS = Path(str(installed_engine.__file__)).parent.parent
 
 
 def archive(path: Path) -> Path:
-    """A zip as AnsiballZ makes it: this package with its parents and whatever else."""
+    """A zip like those of AnsiballZ: this package with its parents and other files."""
     with zipfile.ZipFile(str(path), "w") as packed:
         parts = NAME.split("/")
         for depth in range(1, len(parts)):
@@ -31,28 +31,28 @@ def archive(path: Path) -> Path:
     return path
 
 
-def test_the_engine_is_put_in_place(tmp_path: Path) -> None:
+def test_the_engine_is_installed(tmp_path: Path) -> None:
     host = Host(str(tmp_path))
     path = installed_engine.install_engine(host)
     target = Path(host.path(path))
     assert path.startswith("/usr/local/lib/volcano-colocation/")
-    installed = {str(each.relative_to(target)) for each in target.rglob("*") if each.is_file()}
+    installed = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert {"__main__.py", "volcano_colocation/host.py", "volcano_colocation/transaction/runner.py"} <= installed
     assert not [name for name in installed if "snapshot" in name]
-    assert {stat.S_IMODE(each.stat().st_mode) for each in target.rglob("*.py")} == {0o644}
-    assert {stat.S_IMODE(each.stat().st_mode) for each in target.rglob("*") if each.is_dir()} == {0o755}
+    assert {stat.S_IMODE(source.stat().st_mode) for source in target.rglob("*.py")} == {0o644}
+    assert {stat.S_IMODE(directory.stat().st_mode) for directory in target.rglob("*") if directory.is_dir()} == {0o755}
     before = target.stat().st_mtime_ns
     assert installed_engine.install_engine(host) == path
-    assert target.stat().st_mtime_ns == before, "a complete one is not written again"
+    assert target.stat().st_mtime_ns == before, "a complete engine is not written again"
 
 
 def test_a_narrow_umask_does_not_matter(tmp_path: Path) -> None:
-    former = os.umask(0o077)
+    previous = os.umask(0o077)
     try:
         target = Path(Host(str(tmp_path)).path(installed_engine.install_engine(Host(str(tmp_path)))))
     finally:
-        os.umask(former)
-    modes = {stat.S_IMODE(each.stat().st_mode) for each in [target, target.parent, *target.rglob("*")]}
+        os.umask(previous)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in [target, target.parent, *target.rglob("*")]}
     assert modes == {0o755, 0o644}
 
 
@@ -71,7 +71,7 @@ def test_other_versions_are_removed(tmp_path: Path) -> None:
     path = installed_engine.install_engine(host)
     Path(host.path(installed_engine.ENGINE_DIRECTORY + "/0123456789abcdef")).mkdir()
     installed_engine.remove_other_engines(host, path)
-    assert [each.name for each in Path(host.path(installed_engine.ENGINE_DIRECTORY)).iterdir()] == [
+    assert [engine.name for engine in Path(host.path(installed_engine.ENGINE_DIRECTORY)).iterdir()] == [
         os.path.basename(path)
     ]
 
@@ -87,15 +87,15 @@ print(installed_engine.install_engine(Host(sys.argv[2])))
 
 
 def pythons() -> list[str]:
-    """Every interpreter at hand that a node may have."""
-    found = Path(os.environ.get("PYENV_ROOT", "/root/.pyenv"), "versions").glob("3.*/bin/python3")
-    fitting = [str(each) for each in sorted(found) if tuple(map(int, each.parts[-3].split(".")[:2])) >= (3, 7)]
-    return fitting or [sys.executable]
+    """Every available interpreter of a supported version."""
+    installed = Path(os.environ.get("PYENV_ROOT", "/root/.pyenv"), "versions").glob("3.*/bin/python3")
+    supported = [str(path) for path in sorted(installed) if tuple(map(int, path.parts[-3].split(".")[:2])) >= (3, 7)]
+    return supported or [sys.executable]
 
 
 @pytest.mark.parametrize("python", pythons())
 def test_a_module_s_zip_installs_an_engine_that_starts(python: str, tmp_path: Path) -> None:
-    """Zip and folder give the same engine, and it needs nothing but its folder and the standard library."""
+    """Zip and directory yield the same engine, which needs only its directory and the standard library."""
     packed = archive(tmp_path / "payload.zip")
     done = subprocess.run(
         [python, "-I", "-B", "-c", INSTALL, str(packed), str(tmp_path)], stdout=subprocess.PIPE, check=True

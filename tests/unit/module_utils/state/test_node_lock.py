@@ -29,7 +29,7 @@ def test_a_held_lock_is_refused_to_a_second_holder_by_name(tmp_path: Path) -> No
     assert os.stat(path).st_mode & 0o077 == 0
 
 
-def test_the_lock_dies_with_its_owner(tmp_path: Path) -> None:
+def test_the_lock_is_released_when_its_owner_dies(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     child = os.fork()
     if child == 0:
@@ -47,7 +47,7 @@ def test_the_lock_dies_with_its_owner(tmp_path: Path) -> None:
         assert "parent" in Path(path).read_text()
 
 
-def test_one_that_is_about_to_let_go_is_waited_for(tmp_path: Path) -> None:
+def test_a_lock_that_is_released_in_time_is_waited_for(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     first = hold(path, "first")
     first.__enter__()
@@ -59,38 +59,38 @@ def test_one_that_is_about_to_let_go_is_waited_for(tmp_path: Path) -> None:
                 first.__exit__(None, None, None)
 
     clock = Clock()
-    with hold(path, "second", clock, patience=5.0):
+    with hold(path, "second", clock, timeout=5.0):
         assert 1001 < clock.now < 1002
 
 
-def test_one_that_does_not_let_go_is_named_when_the_time_is_over(tmp_path: Path) -> None:
+def test_the_holder_is_named_after_the_timeout(tmp_path: Path) -> None:
     path, clock = str(tmp_path / "lock"), FakeClock()
-    with hold(path, "first"), pytest.raises(LockHeld) as raised, hold(path, "second", clock, patience=5.0):
+    with hold(path, "first"), pytest.raises(LockHeld) as raised, hold(path, "second", clock, timeout=5.0):
         pass
     assert raised.value.holder.startswith(f"first, pid {os.getpid()}, since ")
     assert 1005 <= clock.now < 1006
 
 
 class Slow:
-    """A process that has opened the lock file and comes to lock it only when it is told to."""
+    """A process that opens the lock file, and locks it only after a signal on a pipe."""
 
     def __init__(self, path: str) -> None:
-        opened, self._tell_opened = os.pipe()
-        self._wait_told, told = os.pipe()
-        held, self._tell_held = os.pipe()
+        opened, self._opened_writer = os.pipe()
+        self._continue_reader, continue_writer = os.pipe()
+        locked, self._locked_writer = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
             self._run(path)
-        for handle in (self._tell_opened, self._wait_told, self._tell_held):
+        for handle in (self._opened_writer, self._continue_reader, self._locked_writer):
             os.close(handle)
-        self._told, self._held = told, held
+        self._continue_writer, self._locked_reader = continue_writer, locked
         assert os.read(opened, 1) == b"o"
         os.close(opened)
 
-    def goes_on(self) -> None:
-        """It holds what it takes for the lock when this returns."""
-        os.write(self._told, b"g")
-        assert os.read(self._held, 1) == b"h"
+    def lock(self) -> None:
+        """Let it lock the opened file; returns after it has the lock."""
+        os.write(self._continue_writer, b"g")
+        assert os.read(self._locked_reader, 1) == b"h"
 
     def _run(self, path: str) -> None:
         flock, calls = fcntl.flock, []
@@ -98,14 +98,14 @@ class Slow:
         def late(handle: int, operation: int) -> None:
             calls.append(handle)
             if len(calls) == 1:
-                os.write(self._tell_opened, b"o")
-                os.read(self._wait_told, 1)
+                os.write(self._opened_writer, b"o")
+                os.read(self._continue_reader, 1)
             flock(handle, operation)
 
         node_lock.fcntl.flock = late  # type: ignore[attr-defined]
         try:
             with hold(path, "the slow one"):
-                os.write(self._tell_held, b"h")
+                os.write(self._locked_writer, b"h")
                 time.sleep(60)
         finally:
             os._exit(1)
@@ -121,17 +121,17 @@ def slow(path: str) -> Iterator[Slow]:
         os.waitpid(process.pid, 0)
 
 
-@pytest.mark.parametrize("comes_back", [False, True])
-def test_a_lock_that_was_removed_is_nobodys(tmp_path: Path, comes_back: bool) -> None:
-    """A restore removes the lock that it holds: who had opened that has to take the one that comes after it."""
+@pytest.mark.parametrize("created_again", [False, True])
+def test_a_removed_lock_has_no_effect(tmp_path: Path, created_again: bool) -> None:
+    """A restore removes the lock file that it holds: a process that had opened it must open the new one."""
     path = str(tmp_path / "state" / "lock")
     with slow(path) as other:
         with hold(path, "restore"):
             os.unlink(path)
             os.rmdir(os.path.dirname(path))
-        if comes_back:
-            with hold(path, "somebody"):
+        if created_again:
+            with hold(path, "another process"):
                 pass
-        other.goes_on()
+        other.lock()
         with pytest.raises(LockHeld, match=f"the slow one, pid {other.pid}, "), hold(path, "a third"):
             pass

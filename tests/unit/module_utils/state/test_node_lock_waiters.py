@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of cgroups and slices wait for a transaction and are named to it, and neither blocks itself."""
+"""Changes of cgroup settings and slices wait for a transaction, name themselves in the lock, and do not deadlock."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree impor
 from ansible_collections.volcano.colocation.tests.support.node.slice_manager import Systemd
 
 SLICE = {**managed_slices.ABSENT, "name": "a.slice", "state": "present", "properties": {"CPUWeight": 500}}
-GONE = {**managed_slices.ABSENT, "name": "a.slice"}
+ABSENT = {**managed_slices.ABSENT, "name": "a.slice"}
 ENGINE = "transaction t-1 from control"
 
 
 @pytest.fixture(autouse=True)
-def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_lock_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_lock, "LOCK_TIMEOUT", 0.0)
 
 
@@ -47,9 +47,11 @@ def _tree(tmp_path: Path) -> Tree:
 
 
 def set_qos(tree: Tree, *, check: bool = False, **options: Any) -> bool:
-    """As the module does."""
-    given = {**OPTIONS, **options}
-    return (setting_run.predict(tree.host, given) if check else setting_run.execute(tree.host, given, Clock())).changed
+    """Run like the module."""
+    parameters = {**OPTIONS, **options}
+    return (
+        setting_run.predict(tree.host, parameters) if check else setting_run.execute(tree.host, parameters, Clock())
+    ).changed
 
 
 def holder(host: Host) -> str:
@@ -68,13 +70,13 @@ def test_a_slice_waits_for_a_transaction(systemd: Systemd) -> None:
     assert holder(systemd.host).startswith("systemd_slice of a.slice, pid ")
 
 
-def test_one_that_is_as_it_is_to_be_does_not(systemd: Systemd) -> None:
+def test_an_unchanged_slice_does_not_wait(systemd: Systemd) -> None:
     unit_result.execute(systemd.host, SLICE)
     with hold(Store(systemd.host).lock_path, ENGINE):
         assert not unit_result.execute(systemd.host, SLICE)[0].plan.changed
 
 
-def test_nor_does_an_image_which_gets_no_folder_of_ours(tmp_path: Path) -> None:
+def test_a_slice_of_an_image_needs_no_state_directory(tmp_path: Path) -> None:
     (tmp_path / "etc/systemd/system").mkdir(parents=True)
     host = Host(str(tmp_path))
     assert unit_result.execute(host, SLICE)[0].plan.changed
@@ -88,7 +90,7 @@ def test_a_setting_waits_for_a_transaction(tree: Tree) -> None:
     assert holder(tree.host).startswith("cgroup_qos, pid ")
 
 
-def test_neither_check_mode_nor_a_setting_that_is_in_force_locks_anything(tree: Tree) -> None:
+def test_check_mode_and_an_unchanged_setting_do_not_lock(tree: Tree) -> None:
     assert set_qos(tree, check=True, slice="system.slice", settings={"pids_max": 10})
     assert not os.path.exists(tree.host.path("/var/lib/volcano-colocation"))
     set_qos(tree, slice="system.slice", settings={"pids_max": 10})
@@ -97,7 +99,9 @@ def test_neither_check_mode_nor_a_setting_that_is_in_force_locks_anything(tree: 
         assert set_qos(tree, check=True, slice="system.slice", settings={"pids_max": 11})
 
 
-def test_one_run_behind_the_other_blocks_nobody(tree: Tree, systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_consecutive_runs_do_not_block_each_other(
+    tree: Tree, systemd: Systemd, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(recorded_settings, "ROOT", ROOT)
     monkeypatch.setattr(recorded_settings, "node_of", lambda _host, _root: tree.node())
     set_qos(tree, slice="system.slice", settings={"pids_max": 10})
@@ -109,9 +113,7 @@ def test_one_run_behind_the_other_blocks_nobody(tree: Tree, systemd: Systemd, mo
         assert not os.path.exists(host.path("/var/lib/volcano-colocation"))
 
 
-def test_a_restore_of_them_waits_for_a_transaction(
-    tree: Tree, systemd: Systemd, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_restore_waits_for_a_transaction(tree: Tree, systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded_settings, "ROOT", ROOT)
     monkeypatch.setattr(recorded_settings, "node_of", lambda _host, _root: tree.node())
     set_qos(tree, slice="system.slice", settings={"pids_max": 10})

@@ -72,7 +72,7 @@ def test_every_part_of_a_whole_plan_is_read() -> None:
     assert (first.after, first.after_sha256, first.mode) == (b"a: \xff\n", sha256(b"a: \xff\n"), 0o644)
     assert (second.before_sha256, second.after, second.mode) == (None, b"", 0o600)
     assert plan.validate[0].expect[0].table == ("a", "b.c")
-    assert [each.text for each in plan.validate[0].candidates] == [b"secret \xff", None]
+    assert [candidate.text for candidate in plan.validate[0].candidates] == [b"secret \xff", None]
     assert plan.validate[0].compare is not None
     assert plan.validate[0].compare.tables == (("a", "b"),)
     assert (plan.restarts_kubelet, plan.restarts_runtime, plan.stops_sandboxes) == (True, False, True)
@@ -175,10 +175,10 @@ def test_a_text_that_is_not_a_plan_is_refused(text: str) -> None:
         parse_plan(text)
 
 
-def paths(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def paths(value: Any, prefix: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Every place in a document."""
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [here] + [path for key, child in children for path in paths(child, (*here, key))]
+    return [prefix] + [path for key, child in children for path in paths(child, (*prefix, key))]
 
 
 @given(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plan holds file contents: none lies on a node for ever, and none is taken from under an engine."""
+"""Plans contain file contents: abandoned ones are deleted, and those of running engines are not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONG = abandoned.ABANDONED_AFTER + 60
 
 
 class Dated(FakeClock):
-    """Nobody waits, and the date is the machine's own, which is that of its files."""
+    """A clock without delays; its wall clock is that of the machine, like the times of files."""
 
     def wall(self) -> float:
         return time.time()
@@ -37,8 +37,8 @@ def node(simulation: Simulation) -> Simulation:
     return simulation
 
 
-def lay_down(node: Simulation, name: str, age: float) -> None:
-    """As a launcher leaves it that is killed before it starts an engine."""
+def open_abandoned(node: Simulation, name: str, age: float) -> None:
+    """The transaction of a launcher that was killed before it started an engine."""
     node.store.open(name, json.dumps(document(node, id=name)))
     set_age(node, name, age)
 
@@ -52,20 +52,20 @@ def files_of(node: Simulation, name: str) -> list[str]:
     return sorted(os.listdir(node.store.path(name)))
 
 
-def test_a_plan_that_nobody_took_up_goes_with_the_next_transaction(node: Simulation) -> None:
-    lay_down(node, "t-0", LONG)
+def test_the_next_transaction_ends_an_abandoned_one(node: Simulation) -> None:
+    open_abandoned(node, "t-0", LONG)
     assert SECRET in node.everything_kept()
     done = carry_out(node, document(node))
     assert done["state"] == "committed"
-    assert "t-0 was left behind: it was never begun" in done["printed"]
+    assert "t-0 was abandoned: it never began" in done["printed"]
     assert files_of(node, "t-0") == ["backups", "result.json"]
-    answer = node.store.read("t-0", "result.json")
-    assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
+    result = node.store.read("t-0", "result.json")
+    assert (result["state"], result["error"]["node"]) == ("refused", "nothing was changed")
 
 
 @pytest.mark.parametrize("recover", [runner.recover, runner.recover_at_boot])
-def test_it_goes_with_the_next_recovery(node: Simulation, recover: object) -> None:
-    lay_down(node, "t-0", LONG)
+def test_the_next_recovery_ends_an_abandoned_one(node: Simulation, recover: object) -> None:
+    open_abandoned(node, "t-0", LONG)
     tree = node.tree()
     assert callable(recover)
     assert recover(node.node, node.store, silent) is None
@@ -73,61 +73,61 @@ def test_it_goes_with_the_next_recovery(node: Simulation, recover: object) -> No
     assert node.tree() == tree
 
 
-def test_one_that_is_just_starting_is_left_alone(node: Simulation) -> None:
-    lay_down(node, "t-0", 5)
+def test_a_starting_transaction_is_not_abandoned(node: Simulation) -> None:
+    open_abandoned(node, "t-0", 5)
     runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-0") == ["backups", "plan.json", "reserve"]
     assert carry_out(node, document(node, id="t-0"))["state"] == "committed"
 
 
-def test_an_engine_begins_its_own_however_long_it_lay_there(node: Simulation) -> None:
-    lay_down(node, "t-0", LONG)
+def test_an_engine_begins_its_own_transaction_of_any_age(node: Simulation) -> None:
+    open_abandoned(node, "t-0", LONG)
     assert carry_out(node, document(node, id="t-0"))["state"] == "committed"
 
 
-def test_nothing_is_taken_from_a_node_at_work(node: Simulation) -> None:
-    lay_down(node, "t-0", LONG)
+def test_nothing_is_deleted_while_a_transaction_runs(node: Simulation) -> None:
+    open_abandoned(node, "t-0", LONG)
     with hold(node.store.lock_path, "an engine"), pytest.raises(LockHeld):
         runner.recover(node.node, node.store, silent)
     assert "plan.json" in files_of(node, "t-0")
 
 
-def test_whoever_comes_late_is_told_and_begins_nothing(node: Simulation) -> None:
-    lay_down(node, "t-0", LONG)
+def test_a_late_engine_reports_the_result_and_does_not_begin(node: Simulation) -> None:
+    open_abandoned(node, "t-0", LONG)
     runner.recover(node.node, node.store, silent)
     tree = node.tree()
-    for answer in (
+    for result in (
         runner.execute(node.node, node.store, "t-0", silent),
         launcher.wait(node.host, "t-0", 0.0),
     ):
-        assert (answer["state"], answer["step"]) == ("refused", "begin")
-        assert "ended before it did. Run this again" in answer["error"]["message"]
+        assert (result["state"], result["step"]) == ("refused", "begin")
+        assert "ended before the transaction began. Run this again" in result["error"]["message"]
     assert node.tree() == tree
 
 
-def test_what_was_being_validated_goes_as_well(node: Simulation) -> None:
-    lay_down(node, "t-0", LONG)
+def test_candidates_are_deleted_as_well(node: Simulation) -> None:
+    open_abandoned(node, "t-0", LONG)
     candidates = node.store.path("t-0", "candidates")
     os.mkdir(candidates)
-    for folder, name in ((candidates, "config.toml"), (node.store.path("t-0"), ".plan.json.volcano-colocation")):
-        with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
+    for directory, name in ((candidates, "config.toml"), (node.store.path("t-0"), ".plan.json.volcano-colocation")):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as stream:
             stream.write(SECRET)
     set_age(node, "t-0", LONG)
     runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-0") == ["backups", "result.json"]
 
 
-def test_a_plan_behind_its_answer_goes_at_once(node: Simulation) -> None:
-    """Its engine was killed between the two."""
-    answer = carry_out(node, document(node))
+def test_a_plan_with_a_result_is_deleted_immediately(node: Simulation) -> None:
+    """Its engine was killed between the result and the deletion."""
+    result = carry_out(node, document(node))
     node.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", SECRET, 0o600)
     runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-1") == ["backups", "journal.json", "result.json"]
-    assert node.store.read("t-1", "result.json")["state"] == answer["state"]
+    assert node.store.read("t-1", "result.json")["state"] == result["state"]
 
 
-def test_one_that_had_ended_gets_the_answer_of_its_journal(node: Simulation) -> None:
-    """The power was cut between its end and its answer."""
+def test_an_ended_transaction_gets_the_result_of_its_journal(node: Simulation) -> None:
+    """Power was cut between its end and its result."""
     carry_out(node, document(node))
     node.store.remove("t-1", "result.json")
     node.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", SECRET, 0o600)
@@ -139,9 +139,9 @@ def test_one_that_had_ended_gets_the_answer_of_its_journal(node: Simulation) -> 
     assert "plan.json" not in files_of(node, "t-1")
 
 
-def test_what_cannot_be_read_is_told_and_stops_nothing(node: Simulation) -> None:
-    lay_down(node, "t-0", LONG)
-    lay_down(node, "t-2", LONG)
+def test_an_unreadable_transaction_is_reported_and_skipped(node: Simulation) -> None:
+    open_abandoned(node, "t-0", LONG)
+    open_abandoned(node, "t-2", LONG)
     node.write("/var/lib/volcano-colocation/transactions/t-0/result.json", "[", 0o600)
     lines: list[str] = []
     runner.recover(node.node, node.store, lines.append)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The unit that undoes an open transaction at boot: when it is there, and what a shutdown leaves to it."""
+"""The unit that rolls back an open transaction at boot: its lifetime, and a shutdown during a transaction."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from ansible_collections.volcano.colocation.tests.support.node.transaction_runs 
 
 
 class Crash(BaseException):
-    """The power is cut."""
+    """Power is cut."""
 
 
-def crash(step: Step, work: TransactionContext) -> str:
-    step.do(work)
+def crash(step: Step, context: TransactionContext) -> str:
+    step.do(context)
     raise Crash
 
 
@@ -51,20 +51,20 @@ def booted(simulation: Simulation) -> Simulation:
     return simulation
 
 
-def test_the_unit_is_there_only_meanwhile(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
+def test_the_unit_exists_only_during_a_transaction(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    units: list[str] = []
 
-    def look(step: Step, work: TransactionContext) -> str:
+    def look(step: Step, context: TransactionContext) -> str:
         assert os.readlink(booted.host.path(boot_unit.LINK)) == boot_unit.UNIT_FILE
         assert os.stat(booted.host.path(boot_unit.UNIT_FILE)).st_mode & 0o777 == 0o644
-        seen.append(booted.read(boot_unit.UNIT_FILE))
-        return step.do(work)
+        units.append(booted.read(boot_unit.UNIT_FILE))
+        return step.do(context)
 
     break_step(monkeypatch, "stop kubelet", look)
     plan = document(booted)
     plan["services"]["runtime"]["unit"] = CONTAINERD
     assert carry_out(booted, plan)["state"] == "committed"
-    (text,) = seen
+    (text,) = units
     lines = text.splitlines()
     assert f"ExecStart={sys.executable} -I -B {ENGINE} recover-at-boot" in lines
     (before,) = [line.split("=")[1].split() for line in lines if line.startswith("Before=")]
@@ -77,7 +77,7 @@ def test_the_unit_is_there_only_meanwhile(booted: Simulation, monkeypatch: pytes
     assert not [argv for argv in booted.commands if "daemon-reload" in argv or "enable" in argv]
 
 
-def test_an_engine_that_was_replaced_is_the_one_that_is_started(booted: Simulation) -> None:
+def test_the_unit_starts_the_current_engine(booted: Simulation) -> None:
     booted.write(boot_unit.UNIT_FILE, "of another version\n", 0o600)
     plan = parse_plan(json.dumps(document(booted)))
     boot_unit.enable(booted.node, plan)
@@ -87,49 +87,49 @@ def test_an_engine_that_was_replaced_is_the_one_that_is_started(booted: Simulati
     assert not os.path.exists(booted.host.path(boot_unit.UNIT_FILE))
 
 
-def test_a_folder_of_links_that_was_made_for_it_goes(simulation: Simulation) -> None:
+def test_a_new_directory_of_links_is_removed(simulation: Simulation) -> None:
     plan = parse_plan(json.dumps(document(simulation)))
     boot_unit.enable(replace(simulation.node, engine=ENGINE), plan)
     boot_unit.disable(simulation.host)
     assert os.listdir(simulation.host.path(boot_unit.UNIT_DIRECTORY)) == []
 
 
-def test_a_node_on_which_it_cannot_be_made_is_refused(booted: Simulation) -> None:
+def test_a_node_on_which_the_unit_cannot_be_created_is_refused(booted: Simulation) -> None:
     Path(booted.host.path(boot_unit.UNIT_FILE)).mkdir()
     tree = booted.tree()
-    answer = carry_out(booted, document(booted))
-    assert (answer["state"], answer["step"]) == ("refused", "back up")
-    assert "cannot make the unit that undoes the transaction after a power cut" in answer["error"]["message"]
+    result = carry_out(booted, document(booted))
+    assert (result["state"], result["step"]) == ("refused", "back up")
+    assert "cannot create the unit that rolls back the transaction after a power cut" in result["error"]["message"]
     assert booted.tree() == tree
     assert not [argv for argv in booted.commands if argv[:2] in (("systemctl", "stop"), ("systemctl", "start"))]
 
 
-def test_the_next_run_tells_what_was_undone_at_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_run_reports_the_roll_back_at_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         break_step(patched, "write files", crash)
         with pytest.raises(Crash):
             carry_out(booted, document(booted, "t-1"))
     booted.commands = []
-    found = runner.recover_at_boot(booted.node, booted.store, silent)
+    recovered = runner.recover_at_boot(booted.node, booted.store, silent)
     to_prove = [f"{CONTAINERD} runs", f"{KUBELET} runs", "2 pods run as before"]
-    assert found == {"id": "t-1", "state": "rolled-back", "at_boot": True, "to_prove": to_prove}
+    assert recovered == {"id": "t-1", "state": "rolled-back", "at_boot": True, "to_prove": to_prove}
     assert {argv[1] for argv in booted.commands} <= {"show"}
     error = booted.store.read("t-1", "result.json")["error"]
-    assert error["message"] == "the node went down in the middle of it"
+    assert error["message"] == "the node went down during the transaction"
     assert error["node"] == (
-        f"every file is as it was; {CONTAINERD} is left to the boot; {KUBELET} is left to the boot"
+        f"every file is as it was; {CONTAINERD} is started by the boot; {KUBELET} is started by the boot"
     )
     for unit in (CONTAINERD, KUBELET):
         booted._job("start", unit)
     first = carry_out(booted, document(booted, "t-2"))
-    assert (first["state"], first["recovered"]) == ("committed", found)
+    assert (first["state"], first["recovered"]) == ("committed", recovered)
     assert carry_out(booted, document(booted, "t-3"))["recovered"] is None
 
 
-def test_a_shutdown_leaves_the_transaction_to_the_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    """systemd refuses to start kubelet then, so that undoing would end half done."""
+def test_a_shutdown_defers_the_roll_back_to_the_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """systemd does not start kubelet during a shutdown, so a roll-back could not finish."""
 
-    def shut_down(step: Step, work: TransactionContext) -> str:
+    def shut_down(step: Step, context: TransactionContext) -> str:
         booted.system = "stopping"
         raise runner.Cancelled("the transaction was asked to end", "")
 
@@ -141,8 +141,8 @@ def test_a_shutdown_leaves_the_transaction_to_the_boot(booted: Simulation, monke
     assert boot_unit.is_enabled(booted.host)
     runner.recover_at_boot(booted.node, booted.store, silent)
     assert not boot_unit.is_enabled(booted.host)
-    assert {path: each for path, each in booted.tree().items() if not path.startswith("/sys")} == {
-        path: each for path, each in before.items() if not path.startswith("/sys")
+    assert {path: file for path, file in booted.tree().items() if not path.startswith("/sys")} == {
+        path: file for path, file in before.items() if not path.startswith("/sys")
     }
 
 
@@ -156,6 +156,6 @@ def test_the_engine_is_on_disk_before_it_is_used(root: Path, monkeypatch: pytest
 
     monkeypatch.setattr(os, "fsync", synced)
     path = installed_engine.install_engine(Host(str(root)))
-    kept: Any = disk.tree()
+    tree: Any = disk.tree()
     code = installed_engine.sources()
-    assert {name: kept[f"{path}/{name}"].content for name in code if f"{path}/{name}" in kept} == code
+    assert {name: tree[f"{path}/{name}"].content for name in code if f"{path}/{name}" in tree} == code

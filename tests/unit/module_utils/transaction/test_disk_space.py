@@ -27,7 +27,7 @@ def disk(**values: int) -> os.statvfs_result:
 @pytest.mark.parametrize(
     ("values", "size", "words"),
     [
-        ({}, 50000, "50000 bytes are needed and 40960 are free, 9040 too few"),
+        ({}, 50000, "50000 bytes are needed and 40960 are free, so 9040 are missing"),
         ({"f_flag": os.ST_RDONLY}, 1, "its file system is mounted read-only"),
         ({"f_ffree": 0}, 1, "no inode left"),
         ({}, 40960, ""),
@@ -50,7 +50,7 @@ def test_a_disk_without_enough_space_is_refused(
     assert raised.value.file == "/etc"
 
 
-def test_a_full_disk_is_noticed_before_the_first_change(
+def test_a_full_disk_is_detected_before_the_first_change(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def statvfs(_path: Any) -> os.statvfs_result:
@@ -58,9 +58,9 @@ def test_a_full_disk_is_noticed_before_the_first_change(
 
     monkeypatch.setattr(os, "statvfs", statvfs)
     tree = simulation.tree()
-    answer = carry_out(simulation, document(simulation))
-    assert (answer["state"], answer["step"]) == ("refused", "check the node")
-    assert "its file system is full" in answer["error"]["message"]
+    result = carry_out(simulation, document(simulation))
+    assert (result["state"], result["step"]) == ("refused", "check the node")
+    assert "its file system is full" in result["error"]["message"]
     assert simulation.tree() == tree
 
 

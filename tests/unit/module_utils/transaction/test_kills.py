@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The process is killed at every call that changes something, in every recovery from that again, and so on.
+"""The process is killed at every call that changes something, and again in every following recovery.
 
-Whatever was left, the node ends as it was or as it was to be.
+The node always ends as before or as planned.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def test_finished_after_any_kill(bench: Bench) -> None:
     assert bench.settle(moments, finish, ends.check) > 100
 
 
-def test_finished_after_any_kill_and_then_undone(bench: Bench) -> None:
-    """The new settings do not work, which shows only at the end of what went on."""
+def test_resumed_after_any_kill_and_then_rolled_back(bench: Bench) -> None:
+    """The new settings do not work, which only the health gate of the resumed run detects."""
     after = bench.misaligned()
     commits(after)
     ends = Ends(bench.misaligned(), after)

@@ -24,7 +24,7 @@ def start(simulation: Simulation, plan: dict[str, Any], seconds: float = 5.0) ->
 
 
 def run(simulation: Simulation, transaction: str) -> tuple[int, str, str]:
-    """What the transient unit does, done at once."""
+    """Run the command of the transient unit directly."""
     runner.execute(simulation.node, simulation.store, transaction, lambda line: None)
     return 0, "", ""
 
@@ -33,7 +33,7 @@ def starts(simulation: Simulation) -> list[tuple[str, ...]]:
     return [argv for argv in simulation.commands if argv[0] == "systemd-run"]
 
 
-def test_the_engine_runs_as_a_unit_of_its_own(simulation: Simulation) -> None:
+def test_the_engine_runs_in_a_separate_unit(simulation: Simulation) -> None:
     simulation.launch = lambda _command, transaction: run(simulation, transaction)
     assert start(simulation, document(simulation))["state"] == "committed"
     (argv,) = starts(simulation)
@@ -53,15 +53,13 @@ def test_the_same_id_again_only_waits(simulation: Simulation) -> None:
     assert len(starts(simulation)) == 1
 
 
-def test_progress_is_told_while_it_works(simulation: Simulation) -> None:
-    answer = start(simulation, document(simulation), 0.0)
-    assert (answer["state"], answer["step"], answer["steps"]) == ("applying", "check the node", [])
+def test_the_progress_of_a_running_transaction(simulation: Simulation) -> None:
+    result = start(simulation, document(simulation), 0.0)
+    assert (result["state"], result["step"], result["steps"]) == ("applying", "check the node", [])
     assert launcher.pending(simulation.host) == []
 
 
-def test_an_engine_that_died_is_started_again_and_undoes(
-    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dead_engine_is_restarted_and_rolls_back(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     class Killed(BaseException):
         pass
 
@@ -82,13 +80,13 @@ def test_an_engine_that_died_is_started_again_and_undoes(
     plan = document(simulation)
     assert start(simulation, plan, 0.0)["step"] == "write files"
     assert launcher.pending(simulation.host) == ["t-1"]
-    answer = launcher.wait(simulation.host, "t-1", 10.0)
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "write files")
+    result = launcher.wait(simulation.host, "t-1", 10.0)
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "write files")
     assert simulation.tree() == tree
     assert launcher.pending(simulation.host) == []
 
 
-def test_an_engine_that_never_answers_is_given_up(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_without_a_result_is_given_up(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "UNIT_POLL", 0.05)
     with pytest.raises(NotStarted, match=r"journalctl --unit volcano-colocation-t-1.service"):
         start(simulation, document(simulation))
@@ -96,12 +94,12 @@ def test_an_engine_that_never_answers_is_given_up(simulation: Simulation, monkey
 
 
 def polls(simulation: Simulation, count: int) -> None:
-    """As a controller does that waits."""
+    """Poll like a waiting controller."""
     for _poll in range(count):
         launcher.wait(simulation.host, "t-1", 0.08)
 
 
-def test_an_engine_that_dies_between_two_polls_is_not_started_for_ever(
+def test_an_engine_that_dies_between_two_polls_is_not_restarted_forever(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(launcher, "UNIT_POLL", 0.05)
@@ -115,7 +113,7 @@ def test_an_engine_that_dies_between_two_polls_is_not_started_for_ever(
     assert all("--property=RuntimeMaxSec=7800.0" in argv for argv in starts(simulation))
 
 
-def test_an_engine_that_is_started_again_has_as_much_time(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restarted_engine_has_the_same_time_limit(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "UNIT_POLL", 0.05)
     assert launcher.progress(cut_off.store, "t-1")["limit"] == 3 * 60 + 1800 + 900
     cut_off.launch = lambda _command, transaction: run(cut_off, transaction)
@@ -124,18 +122,18 @@ def test_an_engine_that_is_started_again_has_as_much_time(cut_off: Simulation, m
     assert not cut_off.store.read("t-1", "launches.json")
 
 
-def test_an_engine_that_systemd_does_not_start(simulation: Simulation) -> None:
+def test_systemd_cannot_start_the_engine(simulation: Simulation) -> None:
     simulation.launch = lambda _command, transaction: (1, "", "Failed to start transient service unit: Access denied")
-    answer = start(simulation, document(simulation))
-    assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
-    assert "Access denied" in answer["error"]["message"]
+    result = start(simulation, document(simulation))
+    assert (result["state"], result["error"]["node"]) == ("refused", "nothing was changed")
+    assert "Access denied" in result["error"]["message"]
     assert SECRET not in simulation.everything_kept()
 
 
-def test_a_node_without_systemd_is_refused_at_once(simulation: Simulation) -> None:
+def test_a_node_without_systemd_is_refused(simulation: Simulation) -> None:
     simulation.write("/proc/1/comm", "sh\n")
-    answer = start(simulation, document(simulation))
-    assert answer["state"] == "refused"
+    result = start(simulation, document(simulation))
+    assert result["state"] == "refused"
     assert starts(simulation) == []
 
 
@@ -144,23 +142,23 @@ def files_alone(simulation: Simulation) -> dict[str, Any]:
     return {**plan, "stale_cgroups": [], "fresh_cgroups": []}
 
 
-def test_files_alone_need_no_unit_and_no_systemd(simulation: Simulation) -> None:
+def test_a_plan_with_files_only_needs_no_systemd(simulation: Simulation) -> None:
     simulation.write("/proc/1/comm", "sh\n")
     assert start(simulation, files_alone(simulation))["state"] == "committed"
     assert simulation.commands == []
 
 
 @pytest.mark.parametrize("files_only", [True, False])
-def test_an_engine_that_has_no_place_is_a_refusal(simulation: Simulation, files_only: bool) -> None:
-    """A read-only /usr/local, here a file in its place: a plan of files alone needs the engine for a power cut too."""
+def test_an_engine_that_cannot_be_installed_is_a_refusal(simulation: Simulation, files_only: bool) -> None:
+    """A read-only /usr/local, here replaced by a file. A plan with files only also needs the engine for a power cut."""
     place = Path(simulation.host.path("/usr/local/lib/volcano-colocation"))
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text("x")
     plan = files_alone(simulation) if files_only else document(simulation)
-    answer = start(simulation, plan)
-    assert answer["state"] == "refused"
-    assert "/usr/local/lib/volcano-colocation: cannot use it: File exists" in answer["error"]["message"]
-    assert simulation.store.read(plan["id"], "result.json") == answer
+    result = start(simulation, plan)
+    assert result["state"] == "refused"
+    assert "/usr/local/lib/volcano-colocation: cannot use it: File exists" in result["error"]["message"]
+    assert simulation.store.read(plan["id"], "result.json") == result
     assert not Path(simulation.store.path(plan["id"], "plan.json")).exists()
 
 
@@ -169,15 +167,15 @@ def test_waiting_for_an_unknown_transaction_is_refused(simulation: Simulation) -
         launcher.wait(simulation.host, "t-9", 1.0)
 
 
-def test_a_state_folder_that_cannot_be_made_is_a_refusal(simulation: Simulation) -> None:
+def test_a_state_directory_that_cannot_be_created_is_a_refusal(simulation: Simulation) -> None:
     simulation.write("/var/lib/volcano-colocation", "a file in its place")
-    answer = start(simulation, document(simulation))
-    assert answer["state"] == "refused"
-    assert answer["error"]["message"].startswith("/var/lib/volcano-colocation: cannot keep a transaction there")
+    result = start(simulation, document(simulation))
+    assert result["state"] == "refused"
+    assert result["error"]["message"].startswith("/var/lib/volcano-colocation: cannot store a transaction there")
 
 
-def test_an_image_gets_its_files_and_nothing_else(tmp_path: Path) -> None:
-    """No program is run for an image: Host refuses that, so the test would fail."""
+def test_an_image_gets_files_only(tmp_path: Path) -> None:
+    """Host refuses to run programs for an image, so the test would fail if one were run."""
     target = tmp_path / "etc" / "containerd" / "config.toml"
     target.parent.mkdir(parents=True)
     target.write_text("old\n")
@@ -192,8 +190,8 @@ def test_an_image_gets_its_files_and_nothing_else(tmp_path: Path) -> None:
     }
     host = Host(str(tmp_path))
     text = json.dumps(plan)
-    answer = launcher.start(host, parse_plan(text), text, 1.0)
-    assert (answer["state"], target.read_text()) == ("committed", "new\n")
+    result = launcher.start(host, parse_plan(text), text, 1.0)
+    assert (result["state"], target.read_text()) == ("committed", "new\n")
     assert sorted(os.listdir(Store(host).path("t-1"))) == ["backups", "journal.json", "result.json"]
     text = json.dumps(dict(plan, id="t-2"))
     again = launcher.start(host, parse_plan(text), text, 1.0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was there before the collection is known whatever happens between commit and ledger."""
+"""The ledger has the original state, whatever happens between the commit and the ledger entry."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Crash(BaseException):
 
 
 def files_only(simulation: Simulation, transaction: str, *edits: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A plan that only writes files; what was there before is looked up."""
+    """A plan that only writes files; the current hashes are filled in."""
     for edit in edits:
-        there = Path(simulation.host.path(edit["path"]))
-        edit.setdefault("before_sha256", sha256(there.read_bytes()) if there.exists() else None)
+        target = Path(simulation.host.path(edit["path"]))
+        edit.setdefault("before_sha256", sha256(target.read_bytes()) if target.exists() else None)
     return {"schema": 1, "id": transaction, "files": list(edits), **more}
 
 
@@ -49,8 +49,8 @@ def edit(path: str, after: str, **more: Any) -> dict[str, Any]:
     return {"path": path, "after": after, **more}
 
 
-def kept(simulation: Simulation, path: str) -> str | None:
-    """The original of a path as the ledger has it."""
+def original_text(simulation: Simulation, path: str) -> str | None:
+    """The original content of a path in the ledger."""
     text = ledger.text_of(simulation.store, ledger.load(simulation.store).targets[path].original)
     return None if text is None else text.decode()
 
@@ -72,11 +72,11 @@ def test_a_transaction_enters_every_file_and_checkpoint(simulation: Simulation) 
         CHECKPOINT: Kind.CHECKPOINT,
         MEMORY: Kind.CHECKPOINT,
     }
-    assert kept(simulation, KUBELET_CONFIG) == before[KUBELET_CONFIG][1]
-    assert kept(simulation, RUNTIME_CONFIG) == before[RUNTIME_CONFIG][1]
-    assert kept(simulation, CHECKPOINT) == '{"policyName": "none", "checksum": 1353318690}'
-    assert kept(simulation, NRI_FILE) is None
-    assert kept(simulation, MEMORY) is None
+    assert original_text(simulation, KUBELET_CONFIG) == before[KUBELET_CONFIG][1]
+    assert original_text(simulation, RUNTIME_CONFIG) == before[RUNTIME_CONFIG][1]
+    assert original_text(simulation, CHECKPOINT) == '{"policyName": "none", "checksum": 1353318690}'
+    assert original_text(simulation, NRI_FILE) is None
+    assert original_text(simulation, MEMORY) is None
     assert targets[NRI_FILE].original.folders == ["/etc/containerd/extra"]
     assert targets[RUNTIME_CONFIG].original.mode == 0o640
     committed = targets[RUNTIME_CONFIG].committed
@@ -86,26 +86,26 @@ def test_a_transaction_enters_every_file_and_checkpoint(simulation: Simulation) 
     assert {target.first for target in targets.values()} == {"t-1"}
 
 
-def test_the_ledger_and_its_texts_are_roots_alone(simulation: Simulation) -> None:
+def test_only_root_can_read_the_ledger_and_its_contents(simulation: Simulation) -> None:
     carry_out(simulation, document(simulation))
-    folder = Path(simulation.host.path(STATE_DIRECTORY))
-    found = [folder / "ledger.json", *(folder / "originals").iterdir()]
-    assert {stat.S_IMODE(path.stat().st_mode) for path in found} == {0o600}
-    assert stat.S_IMODE((folder / "originals").stat().st_mode) == 0o700
+    directory = Path(simulation.host.path(STATE_DIRECTORY))
+    private = [directory / "ledger.json", *(directory / "originals").iterdir()]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}
+    assert stat.S_IMODE((directory / "originals").stat().st_mode) == 0o700
 
 
-def test_a_later_transaction_leaves_the_original_as_it_was(simulation: Simulation) -> None:
+def test_a_later_transaction_keeps_the_original(simulation: Simulation) -> None:
     original = simulation.read(KUBELET_CONFIG)
     carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
 
     target = ledger.load(simulation.store).targets[KUBELET_CONFIG]
     assert (target.first, target.last) == ("t-1", "t-2")
-    assert kept(simulation, KUBELET_CONFIG) == original
+    assert original_text(simulation, KUBELET_CONFIG) == original
     assert names(simulation) == sorted(sha256(text.encode()) for text in (original, "second\n"))
 
 
-def test_what_comes_back_to_the_original_leaves_the_ledger(simulation: Simulation) -> None:
+def test_a_file_with_its_original_content_leaves_the_ledger(simulation: Simulation) -> None:
     original = simulation.read(KUBELET_CONFIG)
     carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n"), edit(RUNTIME_CONFIG, "x\n")))
     carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, original)))
@@ -114,31 +114,31 @@ def test_what_comes_back_to_the_original_leaves_the_ledger(simulation: Simulatio
     assert sha256(original.encode()) not in names(simulation)
 
 
-def test_the_same_text_in_another_mode_is_not_the_original(simulation: Simulation) -> None:
+def test_the_same_text_with_another_mode_is_not_the_original(simulation: Simulation) -> None:
     original = simulation.read(KUBELET_CONFIG)
     carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     os.chmod(simulation.host.path(KUBELET_CONFIG), 0o644)
     carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, original)))
     assert KUBELET_CONFIG in ledger.load(simulation.store).targets
 
-    nature = {"mode": "0600", "owner": f"{os.getuid()}:{os.getgid()}"}
-    carry_out(simulation, files_only(simulation, "t-3", edit(KUBELET_CONFIG, original, nature=nature)))
+    attributes = {"mode": "0600", "owner": f"{os.getuid()}:{os.getgid()}"}
+    carry_out(simulation, files_only(simulation, "t-3", edit(KUBELET_CONFIG, original, nature=attributes)))
     assert ledger.load(simulation.store).targets == {}
     assert simulation.tree()[KUBELET_CONFIG] == ("-rw-------", original)
 
 
-def test_a_file_that_was_not_there_goes_with_the_folders_that_were_made_for_it(simulation: Simulation) -> None:
+def test_a_removed_new_file_takes_its_new_directories_along(simulation: Simulation) -> None:
     before = simulation.tree()
     carry_out(simulation, files_only(simulation, "t-1", edit("/etc/a/b/new.toml", "x\n"), edit("/etc/a/c.toml", "y\n")))
-    gone = [{"path": "/etc/a/b/new.toml", "remove": True}, {"path": "/etc/a/c.toml", "remove": True}]
-    assert carry_out(simulation, files_only(simulation, "t-2", *gone))["state"] == "committed"
+    removals = [{"path": "/etc/a/b/new.toml", "remove": True}, {"path": "/etc/a/c.toml", "remove": True}]
+    assert carry_out(simulation, files_only(simulation, "t-2", *removals))["state"] == "committed"
 
     assert simulation.tree() == before
     assert ledger.load(simulation.store).targets == {}
     assert names(simulation) == []
 
 
-def test_a_folder_that_somebody_else_uses_by_now_stays(simulation: Simulation) -> None:
+def test_a_directory_with_foreign_files_stays(simulation: Simulation) -> None:
     carry_out(simulation, files_only(simulation, "t-1", edit("/etc/a/new.toml", "x\n")))
     simulation.write("/etc/a/theirs.toml", "z\n")
     carry_out(simulation, files_only(simulation, "t-2", {"path": "/etc/a/new.toml", "remove": True}))
@@ -146,13 +146,13 @@ def test_a_folder_that_somebody_else_uses_by_now_stays(simulation: Simulation) -
     assert not Path(simulation.host.path("/etc/a/new.toml")).exists()
 
 
-def test_what_the_plan_forgets_leaves_the_ledger(simulation: Simulation) -> None:
+def test_forgotten_paths_leave_the_ledger(simulation: Simulation) -> None:
     carry_out(simulation, document(simulation))
     carry_out(simulation, files_only(simulation, "t-2", forget=[CHECKPOINT, MEMORY]))
     assert sorted(ledger.load(simulation.store).targets) == sorted([KUBELET_CONFIG, RUNTIME_CONFIG, NRI_FILE])
 
 
-def test_a_transaction_that_is_put_back_enters_nothing(simulation: Simulation) -> None:
+def test_a_rolled_back_transaction_enters_nothing(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: yes\n"
     assert carry_out(simulation, plan)["state"] == "rolled-back"
@@ -186,16 +186,16 @@ def test_a_crash_between_commit_and_ledger_loses_nothing(
     with monkeypatch.context() as patched:
         settle = ledger_update.enter_committed
 
-        def cut_off(host: Any, store: Any) -> None:
-            # The one after the commit, not the one before it.
+        def interrupted(host: Any, store: Any) -> None:
+            # Crash in the call after the commit, not in the one before it.
             if store.read("t-2", "journal.json"):
                 patched.setattr(*CUTS[cut], crashing(settle))
             settle(host, store)
 
-        patched.setattr(ledger_update, "enter_committed", cut_off)
+        patched.setattr(ledger_update, "enter_committed", interrupted)
         with pytest.raises(Crash):
             carry_out(simulation, back)
-    # The controller asks again, or something else is done next.
+    # The controller asks again, or another transaction begins.
     assert runner.recover(simulation.node, simulation.store, lambda line: None) is None
 
     assert ledger.load(simulation.store).targets == {}
@@ -213,29 +213,29 @@ def test_a_ledger_that_cannot_be_written_is_written_by_the_next_run(
     original = simulation.read(KUBELET_CONFIG)
     with monkeypatch.context() as patched:
         patched.setattr(ledger, "save", full)
-        answer = carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
-    assert answer["state"] == "committed"
-    assert "the ledger: ledger.json: cannot use it: No space left on device" in answer["printed"]
+        result = carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
+    assert result["state"] == "committed"
+    assert "the ledger: ledger.json: cannot use it: No space left on device" in result["printed"]
 
     carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
-    assert kept(simulation, KUBELET_CONFIG) == original
+    assert original_text(simulation, KUBELET_CONFIG) == original
     assert ledger.load(simulation.store).targets[KUBELET_CONFIG].first == "t-1"
 
 
 def test_a_damaged_ledger_stops_a_transaction_before_it_begins(simulation: Simulation) -> None:
     simulation.write(f"{STATE_DIRECTORY}/ledger.json", "{")
     before = simulation.tree()
-    answer = carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
-    assert (answer["state"], answer["error"]["node"]) == ("refused", "nothing was changed")
-    assert "/var/lib/volcano-colocation/ledger.json: it is damaged" in answer["error"]["message"]
+    result = carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
+    assert (result["state"], result["error"]["node"]) == ("refused", "nothing was changed")
+    assert "/var/lib/volcano-colocation/ledger.json: it is damaged" in result["error"]["message"]
     assert simulation.tree() == before
 
 
-def test_a_file_that_an_earlier_version_wrote_says_so(simulation: Simulation) -> None:
+def test_a_file_of_an_earlier_version_names_its_transaction(simulation: Simulation) -> None:
     carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     store = simulation.store
     old = store.read("t-1", "journal.json")
-    # As journals were before there was a ledger.
+    # The journal of a version without a ledger.
     store.write("t-1", "journal.json", {key: old[key] for key in old if key not in ("ledger", "entered")})
     ledger.save(store, ledger.Ledger())
 
@@ -247,9 +247,7 @@ def test_a_file_that_an_earlier_version_wrote_says_so(simulation: Simulation) ->
 
 
 @pytest.mark.parametrize(("by_hand", "earlier"), [(False, ("t-1",)), (True, ())])
-def test_what_could_not_be_undone_is_no_original(
-    simulation: Simulation, by_hand: bool, earlier: tuple[str, ...]
-) -> None:
+def test_a_failed_roll_back_is_not_an_original(simulation: Simulation, by_hand: bool, earlier: tuple[str, ...]) -> None:
     original = simulation.read(KUBELET_CONFIG)
     carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "what the failed one left\n")))
     store = simulation.store
@@ -262,10 +260,10 @@ def test_what_could_not_be_undone_is_no_original(
     assert ledger.load(store).targets[KUBELET_CONFIG].earlier == earlier
 
 
-def test_what_lies_there_is_told_apart(simulation: Simulation) -> None:
+def test_the_status_of_a_file(simulation: Simulation) -> None:
     path, host = KUBELET_CONFIG, simulation.host
     original = simulation.read(path)
-    carry_out(simulation, files_only(simulation, "t-1", edit(path, "ours\n")))
+    carry_out(simulation, files_only(simulation, "t-1", edit(path, "managed\n")))
     target = ledger.load(simulation.store).targets[path]
 
     def now() -> FileStatus:
@@ -274,7 +272,7 @@ def test_what_lies_there_is_told_apart(simulation: Simulation) -> None:
     assert now() is FileStatus.COMMITTED
     os.chmod(host.path(path), 0o640)
     assert now() is FileStatus.FOREIGN
-    simulation.write(path, "theirs\n", 0o600)
+    simulation.write(path, "foreign\n", 0o600)
     assert now() is FileStatus.FOREIGN
     simulation.write(path, original, 0o600)
     assert now() is FileStatus.ORIGINAL
@@ -282,11 +280,11 @@ def test_what_lies_there_is_told_apart(simulation: Simulation) -> None:
     assert now() is FileStatus.FOREIGN
 
 
-def test_a_text_that_is_not_what_it_was_is_not_put_back(simulation: Simulation) -> None:
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "ours\n")))
+def test_a_damaged_original_is_not_restored(simulation: Simulation) -> None:
+    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "managed\n")))
     original = ledger.load(simulation.store).targets[KUBELET_CONFIG].original
     Path(ledger.originals(simulation.store), str(original.backup)).write_text("something else")
-    with pytest.raises(ColocationError, match=r"damaged, and it is what /var/lib/kubelet/config\.yaml was"):
+    with pytest.raises(ColocationError, match=r"damaged; it is the saved content of /var/lib/kubelet/config\.yaml"):
         ledger.text_of(simulation.store, original)
 
 
@@ -299,7 +297,7 @@ def test_a_damaged_ledger_is_named(simulation: Simulation, text: str) -> None:
         ledger.load(simulation.store)
 
 
-def test_a_ledger_of_another_version_is_not_guessed_at(simulation: Simulation) -> None:
+def test_a_ledger_of_another_version_is_refused(simulation: Simulation) -> None:
     simulation.write(f"{STATE_DIRECTORY}/ledger.json", json.dumps({"schema": 2, "last": "", "targets": {}}))
     with pytest.raises(ColocationError, match="it has schema 2, and this version reads 1"):
         ledger.load(simulation.store)

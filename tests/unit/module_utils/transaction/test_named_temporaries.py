@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File systems without nameless files (O_TMPFILE), and folders on another one than the folder above them.
+"""File systems without unnamed files (O_TMPFILE), and directories on another file system than their parent.
 
-Killed, and without power, at every call that changes something: a dot-name that stood in for a file is gone afterwards.
+The process is killed, or power is cut, at every call that changes something: no file with a dot-name remains.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction.
 pytestmark = pytest.mark.exhaustive
 
 
-def without_nameless_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As open(2) answers on overlayfs before Linux 6.1, NFS, or vfat."""
+def without_unnamed_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail like open(2) on overlayfs before Linux 6.1, NFS, or vfat."""
     known = os.open
 
-    def refusing(path: Any, flags: int, *given: Any, **named: Any) -> int:
+    def refusing(path: Any, flags: int, *arguments: Any, **named: Any) -> int:
         if flags & os.O_TMPFILE == os.O_TMPFILE:
             raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP), path)
-        return known(path, flags, *given, **named)
+        return known(path, flags, *arguments, **named)
 
     monkeypatch.setattr(os, "open", refusing)
 
 
-def with_a_mount_at_each_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file comes from the folder above."""
+def with_a_mount_at_each_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Renames from another directory fail."""
     known = os.replace
 
-    def refusing(source: str, target: str, *given: Any, **named: Any) -> None:
+    def refusing(source: str, target: str, *arguments: Any, **named: Any) -> None:
         if os.path.dirname(source) != os.path.dirname(target):
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), source, None, target)
-        known(source, target, *given, **named)
+        known(source, target, *arguments, **named)
 
     monkeypatch.setattr(os, "replace", refusing)
 
 
-@pytest.fixture(params=["no nameless files", "and mounts"], autouse=True)
+@pytest.fixture(params=["no unnamed files", "and mounts"], autouse=True)
 def _file_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    without_nameless_files(monkeypatch)
+    without_unnamed_files(monkeypatch)
     if request.param == "and mounts":
-        with_a_mount_at_each_folder(monkeypatch)
+        with_a_mount_at_each_directory(monkeypatch)
 
 
 def ends(bench: Bench) -> Ends:
-    """All that is written outside of our own folder; what services do makes no difference to it."""
+    """Files outside the state directory; services do not change them."""
     after = bench.misaligned()
     files_alone(after)
     return Ends(bench.misaligned(), after)
@@ -69,4 +69,4 @@ def test_files_end_as_before_or_as_planned_after_every_power_cut(bench: Bench) -
     files_alone(after)
     both = Ends(bench.misaligned(), test_power_cuts.booted(bench, after))
     moments = bench.moments(bench.misaligned(), files_alone, Disk)
-    assert test_power_cuts.settle(bench, moments, both, both.check) > 50
+    assert test_power_cuts.boot_all(bench, moments, both, both.check) > 50

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The power is cut at every call that changes something, and again at every such call of what is done at boot.
+"""Power is cut at every call that changes something, and again at every such call during the boot.
 
-Two disks are booted with after each: one that kept everything, and one that kept nothing that was not synced.
+After each cut, two disks are booted: one that kept everything, and one that kept only synced data.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def files_alone(simulation: InProcess) -> None:
 
 
 def at_boot(node: InProcess) -> Any:
-    """What the unit does, if it is there."""
+    """Run the unit, if it exists."""
     if boot_unit.is_enabled(node.host):
         runner.recover_at_boot(node.node, node.store, silent)
 
@@ -51,39 +51,39 @@ def services_start(node: InProcess) -> None:
 
 
 def boots(moments: list[Moment]) -> dict[tuple[Any, ...], Moment]:
-    """Each node that boots after a power cut in one of the moments."""
-    found: dict[tuple[Any, ...], Moment] = {}
+    """The distinct nodes that boot after a power cut in one of the moments."""
+    nodes: dict[tuple[Any, ...], Moment] = {}
     for moment in moments:
         for disk in moment.disks:
             node = booting(moment, disk)
-            found.setdefault(node.key, node)
-    return found
+            nodes.setdefault(node.key, node)
+    return nodes
 
 
 def booted(bench: Bench, node: Killed) -> Killed:
-    """The node after an orderly boot, with all its services."""
+    """The node after a regular boot, with all its services."""
     tree = tree_of(node.root)
-    found = node_of(booting(Moment("the end", tree, (), node.services(), 0), tree), bench.folder())
-    services_start(found)
-    return found
+    node_after_boot = node_of(booting(Moment("the end", tree, (), node.services(), 0), tree), bench.folder())
+    services_start(node_after_boot)
+    return node_after_boot
 
 
-def settle(bench: Bench, moments: list[Moment], ends: Ends, check: Callable[[Moment, InProcess], None]) -> int:
-    """Boot after a power cut in each moment, cut the power in that as well, until nothing new comes of it."""
+def boot_all(bench: Bench, moments: list[Moment], ends: Ends, check: Callable[[Moment, InProcess], None]) -> int:
+    """Boot after a power cut in each moment, and cut power during that boot, until no new state appears."""
     known = boots(moments)
-    left = deque(known.values())
+    remaining = deque(known.values())
     count = 0
-    while left:
-        moment = left.popleft()
+    while remaining:
+        moment = remaining.popleft()
         node = bench.node(moment)
-        found = boots(bench.moments(node, at_boot, Disk))
-        left += [each for key, each in found.items() if key not in known]
-        known.update(found)
+        nodes = boots(bench.moments(node, at_boot, Disk))
+        remaining += [node for key, node in nodes.items() if key not in known]
+        known.update(nodes)
         assert {argv[1] for argv in node.commands} <= {"show"}, moment.call
         services_start(node)
         assert not boot_unit.is_enabled(node.host), moment.call
         ends.check_node(moment, node)
-        # It finds what had touched nothing yet, and a unit that is disabled and not removed yet.
+        # It finds transactions without a change, and a unit that is disabled but not deleted.
         runner.recover(node.node, node.store, silent)
         check(moment, node)
         shutil.rmtree(str(node.root))
@@ -95,11 +95,11 @@ def test_a_node_ends_as_before_or_as_planned_after_every_power_cut(bench: Bench)
     node, failing = bench.misaligned(), bench.misaligned()
     moments = bench.moments(node, commits, Disk) + bench.moments(failing, fails, Disk)
     ends = Ends(bench.misaligned(), node)
-    assert settle(bench, moments, ends, ends.check) > 100
+    assert boot_all(bench, moments, ends, ends.check) > 100
 
 
 def test_every_power_cut_while_files_are_written(bench: Bench) -> None:
     node = bench.misaligned()
     moments = bench.moments(node, files_alone, Disk)
     ends = Ends(bench.misaligned(), booted(bench, node))
-    assert settle(bench, moments, ends, ends.check) > 20
+    assert boot_all(bench, moments, ends, ends.check) > 20

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What becomes of a transaction that was cut off: finished, or left to a person."""
+"""Recovery of an interrupted transaction: resumed, or left for an administrator."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def silent(_line: str) -> None:
     return
 
 
-def test_it_goes_on_where_it_ended(cut_off: Simulation) -> None:
+def test_it_resumes_where_it_ended(cut_off: Simulation) -> None:
     cut_off.commands = []
-    found = recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
-    assert found == {"id": "t-1", "state": "committed"}
+    recovered = recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
+    assert recovered == {"id": "t-1", "state": "committed"}
     assert "cpuManagerPolicy: static" in cut_off.read(KUBELET_CONFIG)
     jobs = [argv[1] for argv in cut_off.commands if argv[0] == "systemctl" and argv[1] in ("start", "stop")]
     assert jobs == ["start", "start"]
@@ -35,15 +35,15 @@ def test_it_goes_on_where_it_ended(cut_off: Simulation) -> None:
     assert recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH) is None
 
 
-def test_it_is_left_as_it_is(cut_off: Simulation) -> None:
+def test_stop_changes_nothing(cut_off: Simulation) -> None:
     journal = cut_off.store.path("t-1", "journal.json")
     os.utime(journal, (-3 * 3600, -3 * 3600))
     tree = cut_off.tree()
     with pytest.raises(Unfinished) as raised:
         recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.STOP)
-    told = str(raised.value)
-    assert "transaction t-1 was cut off 3 hours ago in step 'write files' (applying)" in told
-    assert "colocation_recover=undo" in told
+    message = str(raised.value)
+    assert "transaction t-1 was interrupted 3 hours ago in step 'write files' (applying)" in message
+    assert "colocation_recover=undo" in message
     assert cut_off.tree() == tree
     assert recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.UNDO) == {
         "id": "t-1",
@@ -52,15 +52,15 @@ def test_it_is_left_as_it_is(cut_off: Simulation) -> None:
     assert recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.STOP) is None
 
 
-def test_a_kubelet_that_somebody_else_started_is_not_worked_under(cut_off: Simulation) -> None:
+def test_a_kubelet_that_someone_else_started_prevents_resuming(cut_off: Simulation) -> None:
     cut_off.units[KUBELET].active = "active"
     tree = cut_off.tree()
-    with pytest.raises(NotResumable, match=f"it had stopped {KUBELET}, which somebody else has started since"):
+    with pytest.raises(NotResumable, match=f"it stopped {KUBELET}, which someone else has started since"):
         recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
     assert cut_off.tree() == tree
 
 
-def test_it_goes_on_once(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_resumes_once(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         break_step(patched, START_RUNTIME, crash)
         with pytest.raises(Crash):
@@ -71,17 +71,17 @@ def test_it_goes_on_once(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -
     assert cut_off.store.read("t-1", "result.json")["state"] == "rolled-back"
 
 
-def test_an_engine_that_goes_on_heeds_a_request_to_end(cut_off: Simulation) -> None:
+def test_a_resumed_engine_can_be_cancelled(cut_off: Simulation) -> None:
     request = CancelRequest()
     request.note(15, None)
     assert cli._execute_command(cut_off.node, ["finish", "t-1"], request) == 0
-    answer = cut_off.store.read("t-1", "result.json")
-    assert answer["state"] == "rolled-back"
-    assert "was asked to end" in answer["error"]["message"]
+    result = cut_off.store.read("t-1", "result.json")
+    assert result["state"] == "rolled-back"
+    assert "was asked to end" in result["error"]["message"]
     assert "cpuManagerPolicy: none" in cut_off.read(KUBELET_CONFIG)
 
 
-def test_it_is_the_one_that_was_named(cut_off: Simulation) -> None:
+def test_only_the_named_transaction_is_resumed(cut_off: Simulation) -> None:
     tree = cut_off.tree()
     assert recovery.finish(cut_off.node, cut_off.store, "t-0", silent) is None
     assert cut_off.tree() == tree
@@ -89,11 +89,11 @@ def test_it_is_the_one_that_was_named(cut_off: Simulation) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "{}"])
-def test_a_plan_that_is_gone_is_not_guessed(cut_off: Simulation, text: str | None) -> None:
+def test_a_missing_plan_cannot_be_resumed(cut_off: Simulation, text: str | None) -> None:
     cut_off.store.remove("t-1", "plan.json")
     if text is not None:
         cut_off.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", text, 0o600)
-    with pytest.raises(NotResumable, match="its plan is not there any more"):
+    with pytest.raises(NotResumable, match="its plan no longer exists"):
         recovery.recover(cut_off.node, cut_off.store, silent, RecoveryMode.FINISH)
 
 
@@ -108,5 +108,5 @@ def test_a_plan_that_is_gone_is_not_guessed(cut_off: Simulation, text: str | Non
         (2 * 86400, "2 days"),
     ],
 )
-def test_time_spans_are_spelled_in_words(seconds: float, words: str) -> None:
+def test_durations_are_rendered(seconds: float, words: str) -> None:
     assert recovery.format_duration(seconds) == words

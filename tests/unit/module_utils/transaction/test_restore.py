@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A transaction with the ledger's texts is the way back: the node is as it was, or as it began, whatever fails."""
+"""A restore is a transaction with the contents of the ledger: the node is restored, or unchanged after a failure."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def _checkpoint_of_this_kubelet(simulation: Simulation) -> None:
 
 
 class Crash(BaseException):
-    """The process is gone."""
+    """The process ends."""
 
 
-def test_there_and_back_leaves_no_difference(simulation: Simulation) -> None:
+def test_a_change_and_its_restore_leave_no_difference(simulation: Simulation) -> None:
     before = simulation.tree()
     assert carry_out(simulation, document(simulation))["state"] == "committed"
     assert simulation.tree() != before
-    answer = carry_out(simulation, way_back(simulation))
+    result = carry_out(simulation, way_back(simulation))
 
-    assert (answer["state"], answer["error"]) == ("committed", None)
+    assert (result["state"], result["error"]) == ("committed", None)
     assert simulation.tree() == before
     assert ledger.load(simulation.store).targets == {}
     assert simulation.state() == {CONTAINERD: "active", KUBELET: "active"}
@@ -60,11 +60,11 @@ def test_there_and_back_leaves_no_difference(simulation: Simulation) -> None:
 
 @pytest.mark.parametrize("kind", ["an error", "a crash"])
 @pytest.mark.parametrize("name", STEP_NAMES)
-def test_a_way_back_that_fails_leaves_the_node_as_it_began(
+def test_a_failed_restore_leaves_the_node_unchanged(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
 ) -> None:
-    def fail(step: Step, work: TransactionContext) -> str:
-        step.do(work)
+    def fail(step: Step, context: TransactionContext) -> str:
+        step.do(context)
         raise OSError(5, "Input/output error", "/x") if kind == "an error" else Crash
 
     before = simulation.tree()
@@ -88,23 +88,25 @@ def test_a_way_back_that_fails_leaves_the_node_as_it_began(
 
 PATHS = ("/etc/a", "/etc/b/c", "/etc/b/d", "/etc/new/x/y")
 TEXTS = st.one_of(st.none(), st.sampled_from(["", "one\n", "two\n"]))
-# What a transaction makes of some paths; None removes.
+# New contents by path; None removes the file.
 EDITS = st.dictionaries(st.sampled_from(PATHS), TEXTS, min_size=1)
 
 
-def transact(host: Host, store: Store, name: str, wanted: list[dict[str, Any]]) -> str:
-    store.open(name, json.dumps({"schema": 1, "id": name, "files": wanted}))
+def transact(host: Host, store: Store, name: str, files: list[dict[str, Any]]) -> str:
+    store.open(name, json.dumps({"schema": 1, "id": name, "files": files}))
     return str(runner.execute(Node(host), store, name, lambda line: None)["state"])
 
 
 def contents(root: Path) -> dict[str, tuple[int, bytes | None]]:
-    found = ((str(each), each) for each in sorted((root / "etc").rglob("*")))
-    return {name: (each.stat().st_mode, each.read_bytes() if each.is_file() else None) for name, each in found}
+    return {
+        str(path): (path.stat().st_mode, path.read_bytes() if path.is_file() else None)
+        for path in sorted((root / "etc").rglob("*"))
+    }
 
 
 @settings(max_examples=40)
 @given(first=st.dictionaries(st.sampled_from(PATHS), st.just("first\n")), runs=st.lists(EDITS, max_size=5))
-def test_the_original_is_what_was_there_first(first: dict[str, str], runs: list[dict[str, str | None]]) -> None:
+def test_the_original_is_the_first_content(first: dict[str, str], runs: list[dict[str, str | None]]) -> None:
     root = Path(tempfile.mkdtemp(prefix="way-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
     try:
         host = Host(str(root))
@@ -114,23 +116,23 @@ def test_the_original_is_what_was_there_first(first: dict[str, str], runs: list[
             Path(host.path(path)).parent.mkdir(parents=True, exist_ok=True)
             Path(host.path(path)).write_text(text)
         before = contents(root)
-        for number, wanted in enumerate(runs):
+        for number, contents_by_path in enumerate(runs):
             edits = []
-            for path, after in wanted.items():
-                there = Path(host.path(path))
-                if after is not None or there.exists():
+            for path, after in contents_by_path.items():
+                current = Path(host.path(path))
+                if after is not None or current.exists():
                     change: dict[str, Any] = {"remove": True} if after is None else {"after": after}
-                    known = sha256(there.read_bytes()) if there.exists() else None
+                    known = sha256(current.read_bytes()) if current.exists() else None
                     edits.append({"path": path, "before_sha256": known, **change})
             assert transact(host, store, f"t-{number}", edits) == "committed"
         targets = ledger.load(store).targets
         for path, target in targets.items():
             assert ledger.text_of(store, target.original) == (first[path].encode() if path in first else None)
-            there = Path(host.path(path))
+            current = Path(host.path(path))
             assert target.committed is not None
-            assert ledger.text_of(store, target.committed) == (there.read_bytes() if there.exists() else None)
+            assert ledger.text_of(store, target.committed) == (current.read_bytes() if current.exists() else None)
 
-        assert transact(host, store, "t-9", [entry(store, host, each) for each in targets.values()]) == "committed"
+        assert transact(host, store, "t-9", [entry(store, host, target) for target in targets.values()]) == "committed"
         assert contents(root) == before
         assert ledger.load(store).targets == {}
     finally:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A restore is killed, or the power is cut, at every call that changes something, and in every recovery from that.
+"""A restore is killed, or power is cut, at every call that changes something, and in every following recovery.
 
-Whatever was left, the node ends aligned as it was, or exactly as before the collection; the ledger says which, and from
-there the next restore leads back.
+The node always ends aligned or exactly as before the collection. The ledger matches its state, and the next restore
+succeeds from there.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def restores(simulation: InProcess) -> None:
 
 
 def fails_to_restore(simulation: InProcess) -> None:
-    """Every step is done, and then undone."""
+    """Apply every step, then undo all of them."""
     plan = restore(simulation)
     plan["gate"]["cpu_manager"]["policy"] = "another"
     assert transaction(simulation, plan)["state"] == "rolled-back"
@@ -63,24 +63,24 @@ def finish(node: InProcess) -> Any:
     return recovery.recover(node.node, node.store, silent, RecoveryMode.FINISH)
 
 
-def as_it_is(node: Killed) -> Killed:
+def unchanged(node: Killed) -> Killed:
     return node
 
 
 class Aligned:
-    """Nodes that the collection has aligned, and the two ends of their restore."""
+    """Aligned nodes, and the two final states of their restore."""
 
-    def __init__(self, bench: Bench, seen: Callable[[Killed], Killed] = as_it_is) -> None:
+    def __init__(self, bench: Bench, observe: Callable[[Killed], Killed] = unchanged) -> None:
         self._bench = bench
         restored = self.node()
         restores(restored)
-        restored, aligned = seen(restored), seen(self.node())
+        restored, aligned = observe(restored), observe(self.node())
         self.entered = ledger.load(aligned.store).targets
         self.ends = Ends(aligned, restored)
         assert self.ends.after == ours_apart(tree_of(self.untouched().root))
 
     def untouched(self) -> Killed:
-        """Its kubelet writes the same checkpoint whenever it finds none."""
+        """A misaligned node whose kubelet always creates the same checkpoint."""
         node = self._bench.misaligned()
         node.write(CHECKPOINT, FRESH, 0o600)
         return node
@@ -91,14 +91,14 @@ class Aligned:
         return node
 
     def check(self, moment: Moment, node: InProcess) -> None:
-        """At one of the ends, with the ledger of that end."""
+        """The node is in one of the final states, with the matching ledger."""
         self.ends.check(moment, node)
-        found = ledger.load(node.store).targets
+        targets = ledger.load(node.store).targets
         restored = ours_apart(tree_of(node.root)) == self.ends.after
-        assert found == ({} if restored else self.entered), moment.call
+        assert targets == ({} if restored else self.entered), moment.call
 
     def check_further(self, moment: Moment, node: InProcess) -> None:
-        """And the next restore leads back from there."""
+        """In addition, the next restore succeeds."""
         self.check(moment, node)
         if ledger.load(node.store).targets:
             assert transaction(node, restore(node, "t-4"))["state"] == "committed", moment.call
@@ -123,7 +123,7 @@ def test_finished_after_any_kill(bench: Bench, aligned: Aligned) -> None:
     assert bench.settle(moments, finish, aligned.check) > 100
 
 
-def test_the_next_restore_leads_back_after_any_kill(bench: Bench, aligned: Aligned) -> None:
+def test_the_next_restore_succeeds_after_any_kill(bench: Bench, aligned: Aligned) -> None:
     moments = bench.moments(aligned.node(), restores, no_disk)
     for moment in moments:
         node = bench.node(moment)
@@ -132,8 +132,8 @@ def test_the_next_restore_leads_back_after_any_kill(bench: Bench, aligned: Align
         shutil.rmtree(str(node.root))
 
 
-def test_so_it_does_when_nobody_recovers_first(bench: Bench, aligned: Aligned) -> None:
-    """A transaction undoes what was cut off itself; a plan that was made before that is refused, or holds."""
+def test_the_next_restore_succeeds_without_a_recovery(bench: Bench, aligned: Aligned) -> None:
+    """A transaction rolls back an interrupted one first; its older plan is then refused, or still valid."""
     for moment in bench.moments(aligned.node(), restores, no_disk):
         node = bench.node(moment)
         if ledger.load(node.store).targets:
@@ -153,9 +153,9 @@ def files_of_a_restore(simulation: InProcess, name: str = "t-2") -> dict[str, An
 def test_a_restore_ends_as_before_or_as_planned_after_every_power_cut(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What lies on a disk are files; a boot starts the services anew whatever they were."""
+    """Only files are compared: a boot starts the services again in any case."""
     monkeypatch.setattr(f"{__name__}.restore", files_of_a_restore)
     monkeypatch.setattr(f"{__name__}.commits", test_power_cuts.files_alone)
     aligned = Aligned(bench, partial(test_power_cuts.booted, bench))
     moments = bench.moments(aligned.node(), restores, Disk)
-    assert test_power_cuts.settle(bench, moments, aligned.ends, aligned.check) > 50
+    assert test_power_cuts.boot_all(bench, moments, aligned.ends, aligned.check) > 50

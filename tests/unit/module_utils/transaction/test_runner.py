@@ -31,18 +31,18 @@ RUNNING = {CONTAINERD: "active", KUBELET: "active"}
 
 
 class Crash(BaseException):
-    """The process is gone: nothing of it runs any more."""
+    """The process ends; none of its code runs any more."""
 
 
 def test_a_misaligned_node_is_aligned(simulation: Simulation) -> None:
     plan = document(simulation)
-    answer = carry_out(simulation, plan)
+    result = carry_out(simulation, plan)
 
-    assert (answer["state"], answer["error"], answer["recovered"]) == ("committed", None, None)
-    assert [step["name"] for step in answer["steps"]] == STEP_NAMES
-    assert {step["status"] for step in answer["steps"]} == {"done"}
-    assert {finding["status"] for finding in answer["gate"]} == {"passed"}
-    assert len(answer["gate"]) == 8
+    assert (result["state"], result["error"], result["recovered"]) == ("committed", None, None)
+    assert [step["name"] for step in result["steps"]] == STEP_NAMES
+    assert {step["status"] for step in result["steps"]} == {"done"}
+    assert {finding["status"] for finding in result["gate"]} == {"passed"}
+    assert len(result["gate"]) == 8
     assert simulation.read(KUBELET_CONFIG) == plan["files"][0]["after"]
     tree = simulation.tree()
     assert tree[KUBELET_CONFIG][0] == "-rw-------"
@@ -63,25 +63,25 @@ def test_kubelet_stops_first_and_starts_last(simulation: Simulation) -> None:
 
 @pytest.mark.parametrize("name", STEP_NAMES)
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_failing_step_leaves_the_node_as_it_was(
+def test_a_failing_step_leaves_the_node_unchanged(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
 ) -> None:
-    def fail(step: Step, work: TransactionContext) -> str:
+    def fail(step: Step, context: TransactionContext) -> str:
         if moment == "after":
-            step.do(work)
+            step.do(context)
         raise OSError(5, "Input/output error", "/somewhere")
 
     tree = simulation.tree()
     break_step(monkeypatch, name, fail)
-    answer = carry_out(simulation, document(simulation))
+    result = carry_out(simulation, document(simulation))
 
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", name)
-    assert "Input/output error" in answer["error"]["message"]
-    assert "every file is as it was; kubelet.service is active; containerd.service is active" in answer["error"]["node"]
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", name)
+    assert "Input/output error" in result["error"]["message"]
+    assert "every file is as it was; kubelet.service is active; containerd.service is active" in result["error"]["node"]
     assert simulation.tree() == tree
     assert simulation.state() == RUNNING
     assert simulation.pods() == ["etcd", "proxy"]
-    undone = [step["name"] for step in answer["steps"] if step["name"].startswith("undo: ")]
+    undone = [step["name"] for step in result["steps"] if step["name"].startswith("undo: ")]
     begun = STEP_NAMES[: STEP_NAMES.index(name) + 1]
     assert undone == ["undo: " + step for step in reversed(begun)] + ["undo: health gate"]
 
@@ -91,9 +91,9 @@ def test_a_failing_step_leaves_the_node_as_it_was(
 def test_a_crash_in_a_step_is_undone_by_the_next_start(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         if moment == "after":
-            step.do(work)
+            step.do(context)
         raise Crash
 
     tree = simulation.tree()
@@ -102,10 +102,10 @@ def test_a_crash_in_a_step_is_undone_by_the_next_start(
         break_step(patched, name, crash)
         with pytest.raises(Crash):
             carry_out(simulation, plan)
-    answer = carry_out(simulation, plan)
+    result = carry_out(simulation, plan)
 
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", name)
-    assert "ended in the middle" in answer["error"]["message"]
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", name)
+    assert "ended before the transaction did" in result["error"]["message"]
     assert simulation.tree() == tree
     assert simulation.state() == RUNNING
     assert simulation.pods() == ["etcd", "proxy"]
@@ -114,7 +114,7 @@ def test_a_crash_in_a_step_is_undone_by_the_next_start(
 def test_an_unfinished_transaction_is_undone_before_the_next_one(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     first, second = document(simulation, "t-1"), document(simulation, "t-2")
@@ -123,16 +123,16 @@ def test_an_unfinished_transaction_is_undone_before_the_next_one(
         with pytest.raises(Crash):
             carry_out(simulation, first)
     assert simulation.state()[KUBELET] == "inactive"
-    answer = carry_out(simulation, second)
-    assert (answer["state"], answer["recovered"]) == ("committed", {"id": "t-1", "state": "rolled-back"})
+    result = carry_out(simulation, second)
+    assert (result["state"], result["recovered"]) == ("committed", {"id": "t-1", "state": "rolled-back"})
     assert simulation.store.read("t-1", "result.json")["state"] == "rolled-back"
     assert carry_out(simulation, document(simulation, "t-3"))["recovered"] is None
 
 
-def test_a_plan_made_from_the_half_done_state_is_refused_after_the_undoing(
+def test_a_plan_made_from_the_half_done_state_is_refused_after_the_roll_back(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     tree = simulation.tree()
@@ -140,19 +140,19 @@ def test_a_plan_made_from_the_half_done_state_is_refused_after_the_undoing(
         break_step(patched, "start kubelet", crash)
         with pytest.raises(Crash):
             carry_out(simulation, document(simulation, "t-1"))
-    answer = carry_out(simulation, document(simulation, "t-2"))
-    assert (answer["state"], answer["recovered"]["id"]) == ("refused", "t-1")
-    assert "Run this again" in answer["error"]["message"]
-    assert "t-1 was undone" in answer["error"]["node"]
+    result = carry_out(simulation, document(simulation, "t-2"))
+    assert (result["state"], result["recovered"]["id"]) == ("refused", "t-1")
+    assert "Run this again" in result["error"]["message"]
+    assert "t-1 was undone" in result["error"]["node"]
     assert simulation.tree() == tree
 
 
-def test_a_plan_that_rests_on_what_was_undone_is_refused(
+def test_a_plan_that_depends_on_the_undone_changes_is_refused(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Seen on a node after a power cut: the files looked right, so the plan edited none of them."""
+    """Observed on a node after a power cut: the files were already correct, so the plan edited none of them."""
 
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     tree = simulation.tree()
@@ -160,30 +160,30 @@ def test_a_plan_that_rests_on_what_was_undone_is_refused(
         break_step(patched, "start runtime", crash)
         with pytest.raises(Crash):
             carry_out(simulation, document(simulation, "t-1"))
-    answer = carry_out(simulation, document(simulation, "t-2", files=[], validate=[]))
-    assert (answer["state"], answer["recovered"]) == ("refused", {"id": "t-1", "state": "rolled-back"})
-    assert "t-1 was undone first" in answer["error"]["message"]
+    result = carry_out(simulation, document(simulation, "t-2", files=[], validate=[]))
+    assert (result["state"], result["recovered"]) == ("refused", {"id": "t-1", "state": "rolled-back"})
+    assert "t-1 was undone first" in result["error"]["message"]
     assert simulation.tree() == tree
 
 
-def test_a_stop_request_is_heeded_between_steps(simulation: Simulation) -> None:
+def test_a_stop_request_takes_effect_between_steps(simulation: Simulation) -> None:
     tree = simulation.tree()
     asked = iter([False] * 6 + [True] * 100)
 
-    def heed() -> None:
+    def check_cancelled() -> None:
         if next(asked):
             raise runner.Cancelled("the transaction was asked to end", "Run this again")
 
     plan = document(simulation)
     simulation.store.open(plan["id"], json.dumps(plan))
-    answer = runner.execute(simulation.node, simulation.store, plan["id"], lambda line: None, heed)
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "write files")
-    assert "asked to end" in answer["error"]["message"]
+    result = runner.execute(simulation.node, simulation.store, plan["id"], lambda line: None, check_cancelled)
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "write files")
+    assert "asked to end" in result["error"]["message"]
     assert simulation.tree() == tree
     assert simulation.pods() == ["etcd", "proxy"]
 
 
-def test_services_that_did_not_run_are_left_alone_by_a_roll_back(simulation: Simulation) -> None:
+def test_a_roll_back_does_not_start_stopped_services(simulation: Simulation) -> None:
     for unit in (KUBELET, CONTAINERD):
         simulation._job("stop", unit)
     simulation.runtime.sandboxes = []
@@ -192,21 +192,21 @@ def test_services_that_did_not_run_are_left_alone_by_a_roll_back(simulation: Sim
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: true\n"
     tree = simulation.tree()
-    answer = carry_out(simulation, plan)
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "start kubelet")
+    result = carry_out(simulation, plan)
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "start kubelet")
     assert simulation.tree() == tree
     assert simulation.state() == {CONTAINERD: "inactive", KUBELET: "inactive"}
-    assert "kubelet.service is inactive" in answer["error"]["node"]
+    assert "kubelet.service is inactive" in result["error"]["node"]
 
 
 def test_a_kubelet_that_refuses_its_configuration_is_explained(simulation: Simulation) -> None:
     tree = simulation.tree()
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: true\n"
-    answer = carry_out(simulation, plan)
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "start kubelet")
-    assert "The log of kubelet.service says: server.go:1] failed to load config" in answer["error"]["message"]
-    assert SECRET not in json.dumps(answer)
+    result = carry_out(simulation, plan)
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "start kubelet")
+    assert "The log of kubelet.service says: server.go:1] failed to load config" in result["error"]["message"]
+    assert SECRET not in json.dumps(result)
     assert simulation.tree() == tree
     assert simulation.pods() == ["etcd", "proxy"]
 
@@ -214,11 +214,11 @@ def test_a_kubelet_that_refuses_its_configuration_is_explained(simulation: Simul
 def test_a_kubelet_that_dies_after_its_start_is_caught(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][0]["after"] += "dies: true\n"
-    answer = carry_out(simulation, plan)
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "health gate")
-    assert "kubelet stays up: kubelet.service ended after its start" in answer["error"]["message"]
-    assert 'configured policy "static" differs' in answer["error"]["message"]
-    failed = [finding["check"] for finding in answer["gate"] if finding["status"] == "failed"]
+    result = carry_out(simulation, plan)
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "health gate")
+    assert "kubelet stays up: kubelet.service ended after its start" in result["error"]["message"]
+    assert 'configured policy "static" differs' in result["error"]["message"]
+    failed = [finding["check"] for finding in result["gate"] if finding["status"] == "failed"]
     assert "kubelet stays up" in failed
 
 
@@ -226,34 +226,36 @@ def test_a_runtime_that_refuses_its_configuration(simulation: Simulation) -> Non
     tree = simulation.tree()
     plan = document(simulation)
     plan["files"][1]["after"] += "# refused at start\n"
-    answer = carry_out(simulation, plan)
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "start runtime")
+    result = carry_out(simulation, plan)
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "start runtime")
     assert simulation.tree() == tree
     assert simulation.state() == RUNNING
     assert simulation.pods() == ["etcd", "proxy"]
 
 
-@pytest.mark.parametrize(("told", "state"), [(0, "committed"), (1, "rolled-back"), (None, "committed")])
-def test_a_runtime_of_one_driver_must_tell_the_wanted_one(simulation: Simulation, told: int | None, state: str) -> None:
-    """CRI-O's RuntimeConfig: 0 is systemd, 1 cgroupfs; before 1.28 it does not tell."""
+@pytest.mark.parametrize(("driver", "state"), [(0, "committed"), (1, "rolled-back"), (None, "committed")])
+def test_a_runtime_with_one_driver_must_report_the_expected_one(
+    simulation: Simulation, driver: int | None, state: str
+) -> None:
+    """CRI-O's RuntimeConfig: 0 is systemd, 1 cgroupfs; before 1.28 it does not report the driver."""
     plan = document(simulation)
     plan["gate"]["runtime_handlers"] = {}
-    simulation.runtime.cgroup_driver = told
+    simulation.runtime.cgroup_driver = driver
     tree = simulation.tree()
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == state
+    result = carry_out(simulation, plan)
+    assert result["state"] == state
     if state == "rolled-back":
-        assert "cgroup driver of the runtime: running value: cgroupfs" in answer["error"]["message"]
+        assert "cgroup driver of the runtime: running value: cgroupfs" in result["error"]["message"]
         assert simulation.tree() == tree
 
 
-def test_a_gate_that_waits_in_vain_fails_at_its_time_limit(simulation: Simulation) -> None:
+def test_a_gate_fails_at_its_timeout(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["gate"]["cpu_manager"]["policy"] = "dynamic"
     began = simulation.clock.monotonic()
-    answer = carry_out(simulation, plan)
-    assert answer["error"]["step"] == "health gate"
-    assert "cpu_manager_state says static, not dynamic" in answer["error"]["message"]
+    result = carry_out(simulation, plan)
+    assert result["error"]["step"] == "health gate"
+    assert "cpu_manager_state says static, not dynamic" in result["error"]["message"]
     assert 60 <= simulation.clock.monotonic() - began < 90
 
 
@@ -261,48 +263,48 @@ def test_a_node_that_is_worse_after_the_roll_back_is_not_called_rolled_back(simu
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: true\n"
     simulation.refused_jobs = {("start", KUBELET)}
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == "rollback-failed"
-    assert "undo: stop kubelet: systemctl start kubelet.service failed" in answer["error"]["node"]
-    assert "every file is as it was; kubelet.service is inactive" in answer["error"]["node"]
+    result = carry_out(simulation, plan)
+    assert result["state"] == "rollback-failed"
+    assert "undo: stop kubelet: systemctl start kubelet.service failed" in result["error"]["node"]
+    assert "every file is as it was; kubelet.service is inactive" in result["error"]["node"]
     retry = carry_out(simulation, document(simulation, "t-2"))
     assert retry["recovered"] is None
 
 
-def test_sandboxes_that_do_not_go_are_named(simulation: Simulation) -> None:
+def test_sandboxes_that_cannot_be_removed_are_named(simulation: Simulation) -> None:
     tree = simulation.tree()
     simulation.runtime.stubborn = {sandbox.id for sandbox in simulation.runtime.sandboxes}
-    answer = carry_out(simulation, document(simulation))
-    assert (answer["state"], answer["error"]["step"]) == ("rolled-back", "remove sandboxes")
-    assert "2 pod sandboxes cannot be removed in 300 s. default/proxy" in answer["error"]["message"]
+    result = carry_out(simulation, document(simulation))
+    assert (result["state"], result["error"]["step"]) == ("rolled-back", "remove sandboxes")
+    assert "2 pod sandboxes could not be removed within 300 s. default/proxy" in result["error"]["message"]
     assert simulation.tree() == tree
 
 
 def test_nothing_of_the_plan_is_kept_or_printed(simulation: Simulation) -> None:
-    answer = carry_out(simulation, document(simulation))
-    assert SECRET not in json.dumps(answer)
+    result = carry_out(simulation, document(simulation))
+    assert SECRET not in json.dumps(result)
     assert SECRET not in simulation.everything_kept()
-    folder = Path(simulation.host.path(STATE_DIRECTORY))
-    assert {path.stat().st_mode & 0o077 for path in folder.rglob("*")} == {0}
-    assert sorted(path.name for path in (folder / "transactions" / "t-1").iterdir()) == [
+    directory = Path(simulation.host.path(STATE_DIRECTORY))
+    assert {path.stat().st_mode & 0o077 for path in directory.rglob("*")} == {0}
+    assert sorted(path.name for path in (directory / "transactions" / "t-1").iterdir()) == [
         "backups",
         "journal.json",
         "result.json",
     ]
 
 
-def test_files_alone_stop_nothing(simulation: Simulation) -> None:
+def test_a_plan_with_files_only_stops_nothing(simulation: Simulation) -> None:
     plan = document(simulation, services={}, checkpoints=[], sandboxes=None, gate=None, validate=[])
     plan.update(stale_cgroups=[], fresh_cgroups=[])
-    answer = carry_out(simulation, plan)
-    assert (answer["state"], [step["name"] for step in answer["steps"]]) == ("committed", ["write files"])
+    result = carry_out(simulation, plan)
+    assert (result["state"], [step["name"] for step in result["steps"]]) == ("committed", ["write files"])
     assert simulation.commands == []
 
 
-def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
+def test_a_journal_that_cannot_be_written_does_not_stop_the_roll_back(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk of the state folder fills up in the middle: everything is put back all the same."""
+    """The disk of the state directory fills up during the transaction: everything is restored anyway."""
 
     class Full(Store):
         full = False
@@ -314,15 +316,15 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
 
     store = Full(simulation.host)
 
-    def fill(step: Step, work: TransactionContext) -> str:
+    def fill(step: Step, context: TransactionContext) -> str:
         store.full = True
-        return step.do(work)
+        return step.do(context)
 
     tree = simulation.tree()
     break_step(monkeypatch, "write files", fill)
-    answer = carry_out(simulation, document(simulation), store)
-    assert answer["state"] == "rolled-back"
-    assert "No space left on device" in answer["error"]["message"]
+    result = carry_out(simulation, document(simulation), store)
+    assert result["state"] == "rolled-back"
+    assert "No space left on device" in result["error"]["message"]
     assert simulation.tree() == tree
     assert simulation.pods() == ["etcd", "proxy"]
 
@@ -330,7 +332,7 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_undoing(
 def test_a_crashed_transaction_is_undone_by_recovery_alone(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def crash(step: Step, work: TransactionContext) -> str:
+    def crash(step: Step, context: TransactionContext) -> str:
         raise Crash
 
     assert runner.recover(simulation.node, simulation.store, lambda line: None) is None

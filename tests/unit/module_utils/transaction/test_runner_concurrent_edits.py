@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Somebody else edits a file while a transaction is at work."""
+"""Another process edits a file during a transaction."""
 
 from __future__ import annotations
 
@@ -18,61 +18,61 @@ from ansible_collections.volcano.colocation.tests.support.node.transaction_runs 
 def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edit(step: Step, work: TransactionContext) -> str:
+    def edit(step: Step, context: TransactionContext) -> str:
         simulation.write(path, "someone: else\n", 0o600)
-        return step.do(work)
+        return step.do(context)
 
     plan = document(simulation)
     path = plan["files"][-1]["path"]
     assert len(plan["files"]) > 1, "the files before it are not written either"
     break_step(monkeypatch, "write files", edit)
-    before = {each["path"]: os.stat(simulation.host.path(each["path"])).st_ino for each in plan["files"][:-1]}
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == "rolled-back"
-    assert f"{path}: it was changed by someone else just now" in answer["error"]["message"]
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert detail == "0 put back"
+    before = {file["path"]: os.stat(simulation.host.path(file["path"])).st_ino for file in plan["files"][:-1]}
+    result = carry_out(simulation, plan)
+    assert result["state"] == "rolled-back"
+    assert f"{path}: it was changed by someone else during this run" in result["error"]["message"]
+    (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
+    assert detail == "0 restored"
     assert simulation.read(path) == "someone: else\n"
-    assert f"NOT as before: {path}" in answer["error"]["node"]
+    assert f"NOT as before: {path}" in result["error"]["node"]
     assert before == {name: os.stat(simulation.host.path(name)).st_ino for name in before}
 
 
 def test_an_edit_of_a_file_just_before_its_rename_stays(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def edit(step: Step, work: TransactionContext) -> str:
-        note = work.journal.begin_file
+    def edit(step: Step, context: TransactionContext) -> str:
+        note = context.journal.begin_file
 
         def begin_file(name: str) -> None:
             note(name)
             if name == path:
                 simulation.write(path, "someone: else\n", 0o600)
 
-        monkeypatch.setattr(work.journal, "begin_file", begin_file)
-        return step.do(work)
+        monkeypatch.setattr(context.journal, "begin_file", begin_file)
+        return step.do(context)
 
     plan = document(simulation)
     path = plan["files"][-1]["path"]
     first = simulation.read(plan["files"][0]["path"])
     break_step(monkeypatch, "write files", edit)
-    answer = carry_out(simulation, plan)
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert detail == f"{len(plan['files']) - 1} put back"
+    result = carry_out(simulation, plan)
+    (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
+    assert detail == f"{len(plan['files']) - 1} restored"
     assert simulation.read(path) == "someone: else\n"
     assert simulation.read(plan["files"][0]["path"]) == first
 
 
-def test_an_edit_after_the_write_is_kept_aside(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    def edit(step: Step, work: TransactionContext) -> str:
-        step.do(work)
+def test_an_edit_after_the_write_is_saved(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    def edit(step: Step, context: TransactionContext) -> str:
+        step.do(context)
         simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
         raise OSError("broken")
 
     tree = simulation.tree()
     break_step(monkeypatch, "write files", edit)
-    answer = carry_out(simulation, document(simulation))
-    assert answer["state"] == "rolled-back"
-    (detail,) = [step["detail"] for step in answer["steps"] if step["name"] == "undo: write files"]
-    assert "had been changed by someone else meanwhile, that text is kept in" in detail
+    result = carry_out(simulation, document(simulation))
+    assert result["state"] == "rolled-back"
+    (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
+    assert "was changed by someone else in between; that content is saved in" in detail
     assert Path(detail.rsplit(" ", 1)[1]).read_text() == "someone: else\n"
     assert simulation.tree() == tree

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What is refused before anything is touched."""
+"""Plans that are refused before any change."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ from ansible_collections.volcano.colocation.tests.support.node.transaction_runs 
 
 
 def refused(simulation: Simulation, plan: dict[str, Any], *, tree: dict[str, tuple[str, str]]) -> str:
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == "refused", answer
-    assert answer["error"]["node"] == "nothing was changed"
+    result = carry_out(simulation, plan)
+    assert result["state"] == "refused", result
+    assert result["error"]["node"] == "nothing was changed"
     assert simulation.tree() == tree
     assert not [argv for argv in simulation.commands if argv[:2] in (("systemctl", "stop"), ("systemctl", "start"))]
     assert not Path(simulation.host.path(STATE_DIRECTORY + "/transactions/t-1/journal.json")).exists()
-    return str(answer["error"]["message"])
+    return str(result["error"]["message"])
 
 
-def test_a_foreign_edit_is_noticed(simulation: Simulation) -> None:
+def test_a_foreign_edit_is_detected(simulation: Simulation) -> None:
     plan = document(simulation)
     simulation.write(KUBELET_CONFIG, "someone: else\n", 0o600)
     message = refused(simulation, plan, tree=simulation.tree())
     assert message.startswith(f"{KUBELET_CONFIG}: it was changed by someone else since it was read")
 
 
-def test_a_file_that_came_or_went_is_noticed(simulation: Simulation) -> None:
+def test_a_created_or_deleted_file_is_detected(simulation: Simulation) -> None:
     plan = document(simulation)
     os.unlink(simulation.host.path(RUNTIME_CONFIG))
-    assert "is not there any more" in refused(simulation, plan, tree=simulation.tree())
+    assert "no longer exists" in refused(simulation, plan, tree=simulation.tree())
 
 
-def test_a_new_file_that_is_there_already_is_noticed(simulation: Simulation) -> None:
+def test_a_new_file_that_already_exists_is_detected(simulation: Simulation) -> None:
     plan = document(simulation)
-    simulation.write("/etc/containerd/extra/nri.toml", "theirs\n")
-    assert "was made by someone else" in refused(simulation, plan, tree=simulation.tree())
+    simulation.write("/etc/containerd/extra/nri.toml", "foreign\n")
+    assert "was created by someone else" in refused(simulation, plan, tree=simulation.tree())
 
 
 def test_a_link_is_refused_with_its_destination(simulation: Simulation) -> None:
@@ -59,31 +59,31 @@ def test_a_link_is_refused_with_its_destination(simulation: Simulation) -> None:
     path.rename(path.with_name("real.yaml"))
     path.symlink_to("real.yaml")
     message = refused(simulation, plan, tree=simulation.tree())
-    assert message.startswith(f"{KUBELET_CONFIG}: it is a symbolic link to real.yaml. Name the file itself")
+    assert message.startswith(f"{KUBELET_CONFIG}: it is a symbolic link to real.yaml. Use the path of the file itself")
 
 
 def test_a_mounted_file_is_refused(simulation: Simulation) -> None:
     mounts = simulation.read("/proc/self/mountinfo") + f"31 24 0:27 /x {KUBELET_CONFIG} rw - ext4 /dev/vda rw\n"
     simulation.write("/proc/self/mountinfo", mounts)
     message = refused(simulation, document(simulation), tree=simulation.tree())
-    assert message == f"{KUBELET_CONFIG}: it is a mount point of its own. Name the file behind the mount"
+    assert message == f"{KUBELET_CONFIG}: it is itself a mount point. Use the path of the file behind the mount"
 
 
-def test_a_text_the_program_does_not_take_is_refused(simulation: Simulation) -> None:
+def test_a_text_that_the_program_rejects_is_refused(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][1]["after"] = "broken"
     message = refused(simulation, plan, tree=simulation.tree())
-    assert message.startswith(f"{RUNTIME_CONFIG}: containerd config dump does not accept the new text")
+    assert message.startswith(f"{RUNTIME_CONFIG}: containerd config dump rejects the new file")
     assert SECRET not in message
     assert SECRET not in simulation.everything_kept()
 
 
-def test_a_text_the_program_reads_otherwise_is_refused(simulation: Simulation) -> None:
+def test_a_text_with_another_value_for_the_program_is_refused(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][1]["after"] = "version = 2\n"
     message = refused(simulation, plan, tree=simulation.tree())
     assert (
-        "reads plugins.cri.containerd.runtimes.runc.options.SystemdCgroup = false from the new text, not true"
+        "reads plugins.cri.containerd.runtimes.runc.options.SystemdCgroup = false from the new file, not true"
         in message
     )
 
@@ -97,44 +97,44 @@ def test_a_runtime_whose_containers_would_die_is_not_restarted(simulation: Simul
     assert "KillMode=process" in message
 
 
-@pytest.mark.parametrize(("others", "refuses"), [((), False), (("77",), True), (None, True)])
+@pytest.mark.parametrize(("processes", "refuses"), [((), False), (("77",), True), (None, True)])
 def test_only_processes_of_the_units_own_cgroup_end_with_it(
-    simulation: Simulation, others: tuple[str, ...] | None, refuses: bool
+    simulation: Simulation, processes: tuple[str, ...] | None, refuses: bool
 ) -> None:
     unit = simulation.units[CONTAINERD]
     unit.kill_mode, unit.control_group = "control-group", "/system.slice/containerd.service"
-    if others is not None:
+    if processes is not None:
         simulation.write(f"/sys/fs/cgroup{unit.control_group}/cgroup.procs", f"{unit.pid}\n")
         simulation.write(
-            f"/sys/fs/cgroup{unit.control_group}/below/cgroup.procs", "".join(f"{pid}\n" for pid in others)
+            f"/sys/fs/cgroup{unit.control_group}/below/cgroup.procs", "".join(f"{pid}\n" for pid in processes)
         )
     plan = document(simulation, stale_cgroups=[], fresh_cgroups=[])
     plan["sandboxes"]["action"] = "leave"
-    answer = carry_out(simulation, plan)
-    message = str((answer["error"] or {}).get("message"))
+    result = carry_out(simulation, plan)
+    message = str((result["error"] or {}).get("message"))
     assert ("KillMode=control-group" in message) is refuses
 
 
-def test_a_program_may_be_given_the_folder_of_the_new_text_in_which_nothing_else_lies(simulation: Simulation) -> None:
+def test_a_program_may_get_the_directory_that_contains_only_the_new_text(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["validate"][0].update(name="crio config", argv=["crio", "--config=", "--config-dir={folder}", "config"])
     plan["validate"][0]["expect"] = [{"table": ["crio", "runtime"], "key": "cgroup_manager", "value": "cgroupfs"}]
-    seen: list[list[str]] = []
+    listings: list[list[str]] = []
 
     def crio(argv: tuple[str, ...]) -> tuple[int, str, str]:
-        seen.append(os.listdir(argv[2].partition("=")[2]))
+        listings.append(os.listdir(argv[2].partition("=")[2]))
         return 0, '[crio.runtime]\n# cgroup_manager = "cgroupfs"\n', ""
 
     simulation.crio = crio
     message = refused(simulation, plan, tree=simulation.tree())
-    assert seen == [["config.toml"]]
-    assert "crio config reads crio.runtime.cgroup_manager = nothing from the new text, not cgroupfs" in message
+    assert listings == [["config.toml"]]
+    assert "crio config reads crio.runtime.cgroup_manager = nothing from the new file, not cgroupfs" in message
 
 
 def test_a_node_without_systemd_is_refused(simulation: Simulation) -> None:
     simulation.write("/proc/1/comm", "tini\n")
     message = refused(simulation, document(simulation), tree=simulation.tree())
-    assert message.startswith("the first process of this node is tini and not systemd")
+    assert message.startswith("process 1 of this node is tini, not systemd")
 
 
 def test_an_unknown_or_masked_unit_is_refused(simulation: Simulation) -> None:
@@ -143,7 +143,7 @@ def test_an_unknown_or_masked_unit_is_refused(simulation: Simulation) -> None:
     assert "the unit snap.kubelet.service is not-found" in refused(simulation, plan, tree=simulation.tree())
 
 
-def test_a_runtime_that_is_up_and_does_not_answer_is_refused(simulation: Simulation) -> None:
+def test_a_running_runtime_that_does_not_respond_is_refused(simulation: Simulation) -> None:
     assert simulation.server is not None
     simulation.server.close()
     message = refused(simulation, document(simulation), tree=simulation.tree())
@@ -154,4 +154,4 @@ def test_a_runtime_that_is_up_and_does_not_answer_is_refused(simulation: Simulat
 def test_the_holder_of_the_lock_is_named(simulation: Simulation) -> None:
     with hold(simulation.store.lock_path, "20261121T000000-other"):
         message = refused(simulation, document(simulation), tree=simulation.tree())
-    assert "another transaction is at work on this node: 20261121T000000-other, pid" in message
+    assert "another transaction is running on this node: 20261121T000000-other, pid" in message

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Plans that remove a file or give one another mode: carried out, refused, undone."""
+"""Plans that remove a file or change its mode: applied, refused, rolled back."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_docu
 from ansible_collections.volcano.colocation.tests.support.node.simulation import KUBELET_CONFIG, Simulation, document
 from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
 
-OURS = "/etc/containerd/extra/ours.toml"
+MANAGED = "/etc/containerd/extra/managed.toml"
 
 
 def removing(simulation: Simulation) -> dict[str, Any]:
     plan = document(simulation)
-    simulation.write(OURS, "ours = true\n", 0o640)
-    plan["files"].append({"path": OURS, "before_sha256": sha256(b"ours = true\n"), "remove": True})
+    simulation.write(MANAGED, "managed = true\n", 0o640)
+    plan["files"].append({"path": MANAGED, "before_sha256": sha256(b"managed = true\n"), "remove": True})
     plan["files"][0]["nature"] = {"mode": "0640", "owner": f"{os.getuid()}:{os.getgid()}"}
     return plan
 
 
-def test_a_file_goes_and_another_gets_its_mode(simulation: Simulation) -> None:
+def test_a_file_is_removed_and_another_gets_its_mode(simulation: Simulation) -> None:
     plan = removing(simulation)
     assert carry_out(simulation, plan)["state"] == "committed"
-    assert not Path(simulation.host.path(OURS)).exists()
+    assert not Path(simulation.host.path(MANAGED)).exists()
     assert simulation.tree()[KUBELET_CONFIG] == ("-rw-r-----", plan["files"][0]["after"])
 
 
 @pytest.mark.parametrize("step", ["write files", "health gate"])
-def test_what_fails_later_puts_both_back(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    def fail(broken: Any, work: Any) -> str:
-        broken.do(work)
+def test_a_later_failure_restores_both(simulation: Simulation, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    def fail(broken: Any, context: Any) -> str:
+        broken.do(context)
         raise OSError(5, "Input/output error", "/somewhere")
 
     plan = removing(simulation)
@@ -47,13 +47,13 @@ def test_what_fails_later_puts_both_back(simulation: Simulation, monkeypatch: py
     assert simulation.tree() == before
 
 
-def test_somebody_elses_change_is_not_removed(simulation: Simulation) -> None:
+def test_a_foreign_change_is_not_removed(simulation: Simulation) -> None:
     plan = removing(simulation)
-    simulation.write(OURS, "theirs = true\n", 0o640)
+    simulation.write(MANAGED, "foreign = true\n", 0o640)
     before = simulation.tree()
-    answer = carry_out(simulation, plan)
-    assert answer["state"] == "refused"
-    assert f"{OURS}: it was changed by someone else since it was read" in answer["error"]["message"]
+    result = carry_out(simulation, plan)
+    assert result["state"] == "refused"
+    assert f"{MANAGED}: it was changed by someone else since it was read" in result["error"]["message"]
     assert simulation.tree() == before
 
 
@@ -68,6 +68,6 @@ def test_somebody_elses_change_is_not_removed(simulation: Simulation) -> None:
         ({"after": "x", "section": "slices"}, "files.section"),
     ],
 )
-def test_a_plan_that_makes_no_sense_names_the_place(entry: dict[str, Any], place: str) -> None:
+def test_an_inconsistent_plan_names_the_place(entry: dict[str, Any], place: str) -> None:
     with pytest.raises(PlanError, match=place.replace(".", r".*\.")):
         plans.read_plan({"schema": 1, "id": "t", "files": [{"path": "/a", **entry}]})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Candidates and the program that judges them: real programs, a shell that prints what containerd would merge."""
+"""Candidates and the program that validates them: a real shell that prints the merged configuration like containerd."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction.val
     validate,
 )
 
-FOLDER = "@volcano-colocation-candidates@"
+PLACEHOLDER = "@volcano-colocation-candidates@"
 MAIN_TEXT = "version = 3\n[a.b]\nkey = false\nprogram = '/usr/bin/nvidia'\n"
 DROP_IN = "[a.b]\nkey = true\n"
 EXPECT = {"table": ["a", "b"], "key": "key", "value": "true"}
 MERGED = 'for file in $(sed -n "s/^imports = //p" {file} | tr -d "[],\\""); do cat $file; done; cat {file}'
-"""A program that reads imports first, so that of one setting the imported word is the first."""
+"""A program that reads imports first, so the imported value of a setting comes first."""
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def main(tmp_path: Path) -> Path:
 
 
 def run(tmp_path: Path, main: Path, after: str, **changes: Any) -> str:
-    """The answer of one validation of a plan that writes ``after`` to the main file."""
+    """The result of one validation of a plan that writes ``after`` to the main file."""
     validation = {"name": "dump", "argv": ["cat", "{file}"], "file": str(main), "expect": [EXPECT], **changes}
     before = hashlib.sha256(main.read_bytes()).hexdigest() if main.exists() else None
     plan = read_plan(
@@ -58,14 +58,14 @@ def compared(*settings: str, tables: tuple[tuple[str, ...], ...] = ()) -> dict[s
 
 def test_a_plan_without_candidates_shows_its_own_text(tmp_path: Path, main: Path) -> None:
     assert run(tmp_path, main, MAIN_TEXT.replace("false", "true")) == "dump"
-    with pytest.raises(ValidationFailed, match=r"a\.b\.key = false from the new text, not true"):
+    with pytest.raises(ValidationFailed, match=r"a\.b\.key = false from the new file, not true"):
         run(tmp_path, main, MAIN_TEXT)
     assert not (tmp_path / "candidates").exists()
 
 
 def test_the_main_candidate_imports_the_other_ones(tmp_path: Path, main: Path) -> None:
     candidates = [
-        {"name": "0-config.toml", "path": str(main), "text": f'imports = ["{FOLDER}/1-x.toml"]\n{MAIN_TEXT}'},
+        {"name": "0-config.toml", "path": str(main), "text": f'imports = ["{PLACEHOLDER}/1-x.toml"]\n{MAIN_TEXT}'},
         {"name": "1-x.toml", "path": "/etc/x.toml", "text": DROP_IN},
     ]
     argv = ["sh", "-c", MERGED]
@@ -76,29 +76,29 @@ def test_the_main_candidate_imports_the_other_ones(tmp_path: Path, main: Path) -
     assert not (tmp_path / "candidates").exists()
 
 
-def test_a_candidate_without_a_text_is_what_is_planned(tmp_path: Path, main: Path) -> None:
+def test_a_candidate_without_a_text_gets_the_planned_one(tmp_path: Path, main: Path) -> None:
     candidates = [{"name": "0-config.toml", "path": str(main), "text": None}]
     assert run(tmp_path, main, MAIN_TEXT.replace("false", "true"), candidates=candidates) == "dump"
 
 
 def test_candidates_are_private(tmp_path: Path, main: Path) -> None:
     main.chmod(0o644)
-    shown = 'stat -c "mode = %a" {file}; stat -c "folder = %a" {folder}'
-    found = [{"table": [], "key": key, "value": value} for key, value in (("mode", "600"), ("folder", "700"))]
-    assert run(tmp_path, main, MAIN_TEXT, argv=["sh", "-c", shown], expect=found) == "dump"
+    script = 'stat -c "mode = %a" {file}; stat -c "directory = %a" {folder}'
+    expected = [{"table": [], "key": key, "value": value} for key, value in (("mode", "600"), ("directory", "700"))]
+    assert run(tmp_path, main, MAIN_TEXT, argv=["sh", "-c", script], expect=expected) == "dump"
     assert stat.S_IMODE(os.stat(main).st_mode) == 0o644
 
 
 def test_nothing_else_may_change(tmp_path: Path, main: Path) -> None:
-    lost = MAIN_TEXT.replace("false", "true").replace("program = '/usr/bin/nvidia'\n", "")
+    changed = MAIN_TEXT.replace("false", "true").replace("program = '/usr/bin/nvidia'\n", "")
     with pytest.raises(ValidationFailed, match=r"also change a\.b\.program\b") as failure:
-        run(tmp_path, main, lost, **compared())
+        run(tmp_path, main, changed, **compared())
     assert "/usr/bin/nvidia" not in str(failure.value)
-    assert run(tmp_path, main, lost) == "dump"
-    assert run(tmp_path, main, lost, **compared(tables=(("a", "b"),))) == "dump"
+    assert run(tmp_path, main, changed) == "dump"
+    assert run(tmp_path, main, changed, **compared(tables=(("a", "b"),))) == "dump"
 
 
-def test_a_value_that_changes_is_lost_too_and_many_are_counted(tmp_path: Path, main: Path) -> None:
+def test_changed_values_are_refused_and_many_are_counted(tmp_path: Path, main: Path) -> None:
     main.write_text("".join(f"k{number} = 1\n" for number in range(7)) + MAIN_TEXT)
     after = main.read_text().replace("= 1\n", "= 2\n").replace("false", "true")
     with pytest.raises(ValidationFailed, match=r"k0, k1, k2, k3, k4 and 2 more"):
@@ -107,26 +107,26 @@ def test_a_value_that_changes_is_lost_too_and_many_are_counted(tmp_path: Path, m
 
 
 @pytest.mark.parametrize("value", ['""', "''", "0", "false", "[]"])
-def test_what_was_unset_and_is_no_longer_shown_is_not_lost(tmp_path: Path, main: Path, value: str) -> None:
+def test_an_unset_value_may_be_missing(tmp_path: Path, main: Path, value: str) -> None:
     main.write_text(MAIN_TEXT + f"more = {value}\n")
     assert run(tmp_path, main, MAIN_TEXT.replace("false", "true"), **compared()) == "dump"
 
 
-def test_new_settings_are_no_loss(tmp_path: Path, main: Path) -> None:
+def test_new_settings_are_allowed(tmp_path: Path, main: Path) -> None:
     assert run(tmp_path, main, MAIN_TEXT.replace("false", "true") + "[c]\nd = 1\n", **compared()) == "dump"
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_a_file_that_the_program_does_not_take_has_nothing_to_lose(tmp_path: Path, main: Path, there: bool) -> None:
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_rejected_current_file_is_not_compared(tmp_path: Path, main: Path, exists: bool) -> None:
     main.write_text("refused\n" + MAIN_TEXT)
-    if not there:
+    if not exists:
         main.unlink()
     argv = ["sh", "-c", "grep -q refused {file} && exit 1; cat {file}"]
     assert run(tmp_path, main, DROP_IN, argv=argv, **compared()) == "dump"
 
 
-def test_a_program_that_refuses_is_quoted_and_leaves_nothing(tmp_path: Path, main: Path) -> None:
+def test_the_error_of_a_program_is_quoted_and_leaves_no_files(tmp_path: Path, main: Path) -> None:
     argv = ["sh", "-c", "echo 'invalid plugin URI' >&2; exit 1"]
-    with pytest.raises(ValidationFailed, match="does not accept the new text: invalid plugin URI"):
+    with pytest.raises(ValidationFailed, match="rejects the new file: invalid plugin URI"):
         run(tmp_path, main, MAIN_TEXT, argv=argv)
     assert not (tmp_path / "candidates").exists()

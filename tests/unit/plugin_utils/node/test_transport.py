@@ -234,8 +234,8 @@ def test_a_connection_that_is_lost_before_anything_was_begun_is_told_as_such() -
 
 
 def test_what_else_fails_after_a_loss_is_told() -> None:
-    node, _slept = driven(Script(LOST, {"failed": True, "msg": "the engine ends without an answer"}))
-    with pytest.raises(NodeFailure, match="the engine ends without an answer"):
+    node, _slept = driven(Script(LOST, {"failed": True, "msg": "the engine ended without a result"}))
+    with pytest.raises(NodeFailure, match="the engine ended without a result"):
         node.transact(PLAN, lambda _each: None)
 
 

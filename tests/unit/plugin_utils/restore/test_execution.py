@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""In which order a node is asked, how often, and what is said when a phase fails."""
+"""The order and number of module executions, and the messages of failed phases."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ DONE = {"changed": True, "removed": []}
 
 
 class Nodes:
-    """A node that answers as it is told, and notes what it was asked for."""
+    """A node that returns the configured results and records the calls."""
 
     def __init__(self, state: str = "committed", failing: str = "") -> None:
         self._state, self._failing = state, failing
-        self.asked: list[str] = []
+        self.calls: list[str] = []
         self.plans: list[dict[str, Any]] = []
 
     def __call__(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         if name == TRANSACTION_MODULE:
-            self.asked.append("transaction")
+            self.calls.append("transaction")
             self.plans.append(json.loads(arguments["plan"]))
-            error = {"step": "start kubelet", "message": "it ends at once", "node": "every file is as it was"}
+            error = {"step": "start kubelet", "message": "it exits immediately", "node": "every file is as it was"}
             return {"transaction": {"id": "t", "state": self._state, "steps": [], "step": "", "error": error}}
         assert (name, arguments["action"]) == (LEDGER_MODULE, "restore")
-        what = "+".join(arguments["sections"]) + (" clean" if arguments["clean"] else "")
-        self.asked.append(what)
-        return {"failed": True, "msg": "it cannot be removed"} if self._failing and self._failing in what else DONE
+        call = "+".join(arguments["sections"]) + (" clean" if arguments["clean"] else "")
+        self.calls.append(call)
+        return {"failed": True, "msg": "it cannot be removed"} if self._failing and self._failing in call else DONE
 
 
 def run(nodes: Nodes, restore: RestorePlan) -> tuple[dict[str, Any], int]:
@@ -54,24 +54,24 @@ def everything() -> RestorePlan:
     return plan_restore(provisioned(qos=QOS, slices=SLICES), SECTIONS, allow_disruption=True)
 
 
-def test_settings_then_files_then_slices_and_at_last_what_is_ours() -> None:
+def test_order_of_the_phases() -> None:
     nodes = Nodes()
     result, executions = run(nodes, everything())
-    assert nodes.asked == ["qos", "transaction", "slices clean"]
+    assert nodes.calls == ["qos", "transaction", "slices clean"]
     assert result["transaction"]["state"] == "committed"
     assert executions == 3
 
 
-def test_a_node_with_nothing_to_restore_is_asked_for_nothing() -> None:
+def test_a_node_with_nothing_to_restore_gets_no_call() -> None:
     nodes = Nodes()
     assert run(nodes, plan_restore(read_evidence(NOTHING), SECTIONS, allow_disruption=None)) == ({}, 0)
-    assert nodes.asked == []
+    assert nodes.calls == []
 
 
-def test_what_is_ours_stays_while_a_section_is_left() -> None:
+def test_own_files_stay_while_a_section_remains() -> None:
     nodes = Nodes()
     run(nodes, plan_restore(provisioned(qos=QOS, slices=SLICES), ("slices",), allow_disruption=None))
-    assert nodes.asked == ["slices"]
+    assert nodes.calls == ["slices"]
 
 
 @pytest.mark.parametrize(
@@ -82,52 +82,56 @@ def test_what_is_ours_stays_while_a_section_is_left() -> None:
         ("rollback-failed", True, "The node could NOT be put back completely"),
     ],
 )
-def test_a_transaction_that_fails_ends_it_and_says_what_was_done(state: str, changed: bool, lead: str) -> None:
+def test_a_failed_transaction_ends_the_restore_and_names_the_restored_sections(
+    state: str, changed: bool, lead: str
+) -> None:
     nodes = Nodes(state)
     result, _executions = run(nodes, everything())
-    assert nodes.asked == ["qos", "transaction"]
+    assert nodes.calls == ["qos", "transaction"]
     assert (result["failed"], result["changed"], result["diff"]) == (True, changed, [])
     assert result["msg"].startswith(lead)
-    assert result["msg"].endswith("Put back before that, and left so: qos.")
+    assert result["msg"].endswith("Sections that were restored before, and stay so: qos.")
 
 
-def test_a_transaction_that_fails_alone_changed_nothing() -> None:
+def test_a_failed_transaction_without_other_sections_changed_nothing() -> None:
     result, _executions = run(Nodes("rolled-back"), plan_restore(provisioned(), SECTIONS, allow_disruption=True))
     assert (result["failed"], result["changed"]) == (True, False)
-    assert "left so" not in result["msg"]
+    assert "restored before" not in result["msg"]
 
 
-def test_settings_that_cannot_be_put_back_end_it_before_the_files() -> None:
+def test_failed_settings_end_the_restore_before_the_files() -> None:
     nodes = Nodes(failing="qos")
     result, _executions = run(nodes, everything())
-    assert nodes.asked == ["qos"]
+    assert nodes.calls == ["qos"]
     assert (result["failed"], result["changed"], result["msg"]) == (True, False, "it cannot be removed")
 
 
-def test_a_slice_that_cannot_be_removed_leaves_the_rest_done() -> None:
+def test_a_failed_slice_leaves_the_other_sections_restored() -> None:
     result, _executions = run(Nodes(failing="slices"), everything())
     assert (result["failed"], result["changed"]) == (True, True)
-    assert result["msg"] == "it cannot be removed. Put back before that, and left so: qos, kubelet, runtime."
+    assert result["msg"] == (
+        "it cannot be removed. Sections that were restored before, and stay so: qos, kubelet, runtime."
+    )
 
 
-def test_what_the_node_does_not_answer_is_a_failure() -> None:
+def test_a_failed_module_is_a_failure() -> None:
     with pytest.raises(NodeFailure, match="No such module"):
         Node(lambda name, arguments: {"failed": True, "msg": "No such module"}).ledger()
 
 
-def test_check_mode_says_why_the_files_would_be_refused() -> None:
+def test_check_mode_reports_why_the_files_would_be_refused() -> None:
     nodes = Nodes("refused")
     result = check_restore(Node(nodes), everything(), 300)
-    assert nodes.asked == ["transaction"]
+    assert nodes.calls == ["transaction"]
     assert (result["failed"], result["changed"], result["diff"]) == (True, False, [])
-    assert result["msg"].startswith("Nothing was changed. Step 'start kubelet' failed: it ends at once.")
+    assert result["msg"].startswith("Nothing was changed. Step 'start kubelet' failed: it exits immediately.")
     assert check_restore(Node(Nodes("none")), everything(), 300) == {}
 
 
-def test_in_check_mode_no_node_is_asked_about_files_that_stay() -> None:
+def test_check_mode_makes_no_call_without_files_to_restore() -> None:
     nodes = Nodes()
     assert (
         check_restore(Node(nodes), plan_restore(provisioned(slices=SLICES), ["slices"], allow_disruption=True), 300)
         == {}
     )
-    assert nodes.asked == []
+    assert nodes.calls == []
