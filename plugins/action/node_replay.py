@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_replay, and all of it: a folder of recorded nodes, one after the other."""
+"""Controller half of node_replay, and all of it: a directory of recorded nodes, one after the other."""
 
 from __future__ import annotations
 

@@ -40,10 +40,10 @@ options:
     default: auto
   kubeadm_patches:
     description:
-      - The folder, an absolute path on the node, that kubeadm is given there as C(--patches) or C(patches.directory).
+      - The directory, an absolute path on the node, that kubeadm is given there as C(--patches) or C(patches.directory).
       - A node of kubeadm whose main file is written then gets a patch of kubelet's configuration in it with what the
         profile sets, so that C(kubeadm upgrade) keeps it.
-      - kubeadm has no such folder of its own accord. Not set, none is written.
+      - kubeadm has no such directory of its own accord. Not set, none is written.
     type: str
 """
 
@@ -66,10 +66,10 @@ options:
         description: Where plugins connect.
         type: path
       plugin_path:
-        description: The folder of plugins that the runtime starts itself.
+        description: The directory of plugins that the runtime starts itself.
         type: path
       plugin_config_path:
-        description: The folder of their configuration.
+        description: The directory of their configuration.
         type: path
       plugin_registration_timeout:
         description: How long a plugin may take to register, a Go duration such as V(5s).
@@ -88,7 +88,7 @@ options:
       - V(main-file) is the file that containerd is started with.
       - V(drop-in) is C(/etc/containerd/conf.d/zz-volcano-colocation.toml), imported by the main file. It is refused
         before containerd 2.0, where a drop-in would replace the whole table of a plugin.
-      - K3s and RKE2 render the main file at each start. There neither is chosen; it is the folder that the rendered
+      - K3s and RKE2 render the main file at each start. There neither is chosen; it is the directory that the rendered
         file imports, else the template.
     type: str
     choices: [auto, main-file, drop-in]
@@ -99,9 +99,9 @@ options:
 options:
   root:
     description:
-      - Take every path below this folder, to prepare or to examine an image. Services are then left alone, and what is
+      - Take every path below this directory, to prepare or to examine an image. Services are then left alone, and what is
         mounted on C(/proc) and C(/sys) there is of no account.
-      - Symbolic links are resolved inside this folder, as C(chroot) does it. No other user may change links there
+      - Symbolic links are resolved inside this directory, as C(chroot) does it. No other user may change links there
         during the run.
     type: path
     default: /

@@ -31,7 +31,7 @@ def resolve_parent(root: str, path: str) -> str:
 
 
 def _parts(path: str) -> list[str]:
-    """The components of a path; a slash at its end stands for the folder itself."""
+    """The components of a path; a slash at its end stands for the directory itself."""
     found = [part for part in path.split("/") if part]
     return [*found, "."] if path.endswith("/") and found else found
 
@@ -63,7 +63,7 @@ class _Walk:
         return "/".join((self._root, *self._resolved)) or "/"
 
     def _leave(self, part: str) -> None:
-        """``.`` and ``..`` need a folder to start from; the one above the root is the root."""
+        """``.`` and ``..`` need a directory to start from; the one above the root is the root."""
         try:
             os.stat(self._here() + "/.")
         except OSError as error:

@@ -50,7 +50,7 @@ class Host:
 
     @classmethod
     def below(cls, root: str) -> Host:
-        """The node whose files lie below ``root``; ColocationError when there is no such folder."""
+        """The node whose files lie below ``root``; ColocationError when there is no such directory."""
         if not os.path.isdir(root):
             raise ColocationError(f"root: {root!r} is no folder", "Name the folder that an image is mounted at")
         return cls(root)
@@ -63,7 +63,7 @@ class Host:
     def path(self, path: str) -> str:
         """The path on this machine of an absolute ``path`` of the node, a link at its end not followed.
 
-        OSError below a ``root`` where a folder of the path is a link that leads to nothing, or a circle of links.
+        OSError below a ``root`` where a directory of the path is a link that leads to nothing, or a circle of links.
         """
         _require_absolute(path)
         return path if self.root == "/" else chroot_path.resolve_parent(self.root, path)
@@ -118,7 +118,7 @@ class Host:
             return False
 
     def is_directory(self, path: str) -> bool:
-        """Whether ``path`` is a folder or leads to one."""
+        """Whether ``path`` is a directory or leads to one."""
         try:
             return os.path.isdir(self.real_path(path))
         except OSError:
@@ -139,7 +139,7 @@ class Host:
             return False
 
     def list(self, path: str) -> list[str]:
-        """Sorted names in a folder; empty when there is no such folder."""
+        """Sorted names in a directory; empty when there is no such directory."""
         try:
             return sorted(os.listdir(self.real_path(path)))
         except (FileNotFoundError, NotADirectoryError):

@@ -16,7 +16,7 @@ CRI_TIMEOUT = 10.0
 class Node:
     """One node. It is the only way by which the engine reaches anything.
 
-    ``engine`` is the folder on the node of the installed engine, which undoes an open transaction at boot; empty where
+    ``engine`` is the directory on the node of the installed engine, which undoes an open transaction at boot; empty where
     nothing boots, as in an image.
     """
 

@@ -140,7 +140,7 @@ def available_controllers(host: Host, found: Mapping[str, Iterable[str]]) -> dic
 MOUNT_LIMIT = 256
 """Mount lines taken along: a node has one to fifteen, a node with mounts leaked from containers may have thousands."""
 NAME_LIMIT = 200
-"""Names of folders taken along of one hierarchy's top."""
+"""Names of directories taken along of one hierarchy's top."""
 
 _LEVEL_FILES = ("cgroup.controllers", "cgroup.subtree_control", "cgroup.type")
 _KERNEL_FILE = re.compile(
@@ -164,8 +164,8 @@ def _top(host: Host, point: str) -> dict[str, list[str]]:
     """``files`` and ``folders`` of a hierarchy's top. By their names: a stat call for each costs more than the list."""
     found = list_names(host, point)
     files = [name for name in found if _KERNEL_FILE.match(name)]
-    folders = [name for name in found if not _KERNEL_FILE.match(name)]
-    return {"files": files, "folders": folders[:NAME_LIMIT]}
+    directories = [name for name in found if not _KERNEL_FILE.match(name)]
+    return {"files": files, "folders": directories[:NAME_LIMIT]}
 
 
 def _probe(host: Host, point: str, top: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -173,8 +173,8 @@ def _probe(host: Host, point: str, top: Mapping[str, list[str]]) -> dict[str, An
     found = [name for name in _USUAL if name in top["folders"]] or top["folders"]
     if not found:
         return {"cgroup": point, "files": top["files"]}
-    folder = "%s/%s" % (point, found[0])
-    return {"cgroup": folder, "files": [name for name in list_names(host, folder) if _KERNEL_FILE.match(name)]}
+    directory = "%s/%s" % (point, found[0])
+    return {"cgroup": directory, "files": [name for name in list_names(host, directory) if _KERNEL_FILE.match(name)]}
 
 
 def live_trees(containers: Iterable[str]) -> list[str]:
@@ -185,14 +185,14 @@ def live_trees(containers: Iterable[str]) -> list[str]:
 
 
 def _trees(host: Host, points: Sequence[str], containers: Iterable[str]) -> list[str]:
-    """Which of kubelet's trees exist, as absolute folders, in every hierarchy."""
+    """Which of kubelet's trees exist, as absolute directories, in every hierarchy."""
     places = list(_TREES) + [tree for tree in live_trees(containers) if tree not in _TREES][:8]
     paths = ["%s/%s" % (point, place) for point in points for place in places]
     return [path for path in paths if describe(host, path)["kind"] == "directory"]
 
 
 def _count_pods(host: Host, tree: str) -> int:
-    """How many pods have a folder in a tree, of whatever class."""
+    """How many pods have a directory in a tree, of whatever class."""
     parents = (tree, *qos_classes(tree))
     return sum(bool(container_paths.pod_uid(parent, name)) for parent in parents for name in list_names(host, parent))
 
@@ -211,11 +211,11 @@ def _parents(tree: str, points: Iterable[str]) -> list[str]:
 
 def _level_files(host: Host, points: Mapping[str, str], trees: Sequence[str]) -> dict[str, str]:
     """Controllers of the root, of kubelet's trees and their QoS classes, and cpu.idle of the classes, by path."""
-    levels = [folder for tree in trees for folder in (*_parents(tree, points), tree, *qos_classes(tree))]
+    levels = [directory for tree in trees for directory in (*_parents(tree, points), tree, *qos_classes(tree))]
     unified = [point for point, filesystem in points.items() if filesystem == "cgroup2"]
-    in_unified = [folder for folder in levels if any(folder.startswith(point + "/") for point in unified)]
-    paths = ["%s/%s" % (folder, name) for folder in unified + in_unified for name in _LEVEL_FILES]
-    return _texts(host, paths + [folder + "/cpu.idle" for folder in levels])
+    in_unified = [directory for directory in levels if any(directory.startswith(point + "/") for point in unified)]
+    paths = ["%s/%s" % (directory, name) for directory in unified + in_unified for name in _LEVEL_FILES]
+    return _texts(host, paths + [directory + "/cpu.idle" for directory in levels])
 
 
 def _links(host: Host) -> dict[str, str]:

@@ -26,7 +26,7 @@ OTHER_RUNTIMES = ("cri-dockerd", "crio", "dockerd", "isulad")
 def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None = None) -> dict[str, Any]:
     """Raw evidence; what it means is the controller's to say. File texts are unredacted.
 
-    ``named_cgroups`` are looked for beside those that kubelet's own files name; ``patches`` is a folder
+    ``named_cgroups`` are looked for beside those that kubelet's own files name; ``patches`` is a directory
     of kubeadm's.
     """
     system = machine(host)

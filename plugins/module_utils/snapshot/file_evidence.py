@@ -87,9 +87,9 @@ def kernel_text(host: Host, path: str) -> str | None:
         return None
 
 
-def list_names(host: Host, folder: str) -> list[str]:
-    """Sorted names in a folder; empty when it is missing, vanishes or may not be read."""
+def list_names(host: Host, directory: str) -> list[str]:
+    """Sorted names in a directory; empty when it is missing, vanishes or may not be read."""
     try:
-        return host.list(folder)
+        return host.list(directory)
     except (OSError, ValueError):
         return []

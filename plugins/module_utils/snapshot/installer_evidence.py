@@ -45,8 +45,10 @@ def relevant_settings(text: str) -> str:
 def _settings(host: Host) -> dict[str, Any]:
     """Configuration files by path, in the order in which k3s and RKE2 read them."""
     found = {}
-    for folder in RANCHER_DIRECTORIES:
-        paths = [folder + "/config.yaml"] + [folder + "/config.yaml.d/" + name for name in _names(host, folder)]
+    for directory in RANCHER_DIRECTORIES:
+        paths = [directory + "/config.yaml"] + [
+            directory + "/config.yaml.d/" + name for name in _names(host, directory)
+        ]
         for path in paths[:MAX_FILES]:
             file = capture(host, path)
             if file["kind"] == "missing":
@@ -57,9 +59,9 @@ def _settings(host: Host) -> dict[str, Any]:
     return found
 
 
-def _names(host: Host, folder: str) -> list[str]:
+def _names(host: Host, directory: str) -> list[str]:
     try:
-        return [name for name in host.list(folder + "/config.yaml.d") if name.endswith((".yaml", ".yml"))]
+        return [name for name in host.list(directory + "/config.yaml.d") if name.endswith((".yaml", ".yml"))]
     except OSError:
         return []
 

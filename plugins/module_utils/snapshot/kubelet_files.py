@@ -74,13 +74,13 @@ _MAX_ENTRIES = 4096
 _MAX_DEPTH = 16
 
 
-def walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
-    """Paths below a folder in the order of Go's filepath.WalkDir: lexical, links to folders not followed.
+def walk(host: Host, directory: str, depth: int = 0) -> Iterator[str]:
+    """Paths below a directory in the order of Go's filepath.WalkDir: lexical, links to directories not followed.
 
-    A folder is given too, with a slash at its end.
+    A directory is given too, with a slash at its end.
     """
-    for name in host.list(folder):
-        path = folder.rstrip("/") + "/" + name
+    for name in host.list(directory):
+        path = directory.rstrip("/") + "/" + name
         if host.is_directory(path) and not host.is_symlink(path):
             yield path + "/"
             if depth < _MAX_DEPTH:
@@ -89,14 +89,14 @@ def walk(host: Host, folder: str, depth: int = 0) -> Iterator[str]:
             yield path
 
 
-def dropins(host: Host, folder: str | None) -> dict[str, Any]:
+def dropins(host: Host, directory: str | None) -> dict[str, Any]:
     """``{folder, exists, paths, left_out}`` of --config-dir: its ``*.conf`` files as kubelet takes them, bounded."""
-    found: dict[str, Any] = {"folder": folder, "exists": None, "paths": [], "left_out": 0}
-    if not folder or not os.path.isabs(folder):
+    found: dict[str, Any] = {"folder": directory, "exists": None, "paths": [], "left_out": 0}
+    if not directory or not os.path.isabs(directory):
         return found
-    found["exists"] = host.is_directory(folder)
+    found["exists"] = host.is_directory(directory)
     try:
-        for seen, path in enumerate(walk(host, folder)):
+        for seen, path in enumerate(walk(host, directory)):
             # filepath.Ext: what follows the last dot, so that a file named .conf counts too
             if not path.endswith(".conf"):
                 pass
@@ -117,20 +117,20 @@ def unit_paths(host: Host, unit: Mapping[str, str]) -> list[str]:
         return [unit["FragmentPath"], *unit.get("DropInPaths", "").split()][:MAX_UNIT_FILES]
     fragment = next((path for path in _in_unit_directories(UNIT) if host.lexists(path)), None)
     by_name: dict[str, str] = {}
-    for folder in _in_unit_directories(UNIT + ".d"):
-        for name in _names(host, folder):
+    for directory in _in_unit_directories(UNIT + ".d"):
+        for name in _names(host, directory):
             if name.endswith(".conf"):
-                by_name.setdefault(name, folder + "/" + name)
+                by_name.setdefault(name, directory + "/" + name)
     return ([fragment] if fragment else []) + [by_name[name] for name in sorted(by_name)][: MAX_UNIT_FILES - 1]
 
 
 def _in_unit_directories(name: str) -> list[str]:
-    return [folder + "/" + name for folder in UNIT_DIRECTORIES]
+    return [directory + "/" + name for directory in UNIT_DIRECTORIES]
 
 
-def _names(host: Host, folder: str) -> list[str]:
+def _names(host: Host, directory: str) -> list[str]:
     try:
-        return host.list(folder)
+        return host.list(directory)
     except OSError:
         return []
 
@@ -213,7 +213,7 @@ def start_words(found: Mapping[str, Any]) -> list[str]:
     return [word for value in written for each in split_words(value) for word in re.sub(r"^\w+=", "", each).split()]
 
 
-def dropin_sources(host: Host, folder: str | None) -> dict[str, Any]:
+def dropin_sources(host: Host, directory: str | None) -> dict[str, Any]:
     """``{config_dir, files}``: the drop-ins of --config-dir with their texts."""
-    found = dropins(host, folder)
+    found = dropins(host, directory)
     return {"config_dir": found, "files": capture_all(host, found["paths"])}

@@ -78,7 +78,7 @@ def _parse(line: str) -> dict[str, Any] | None:
 
 
 def _is_in_memory(options: list[str]) -> bool:
-    """Whether an overlay keeps what is written in a folder of /run, as systems with a temporary /etc do."""
+    """Whether an overlay keeps what is written in a directory of /run, as systems with a temporary /etc do."""
     return any(each.startswith("upperdir=") and each[9:].startswith(VOLATILE_DIRECTORY) for each in options)
 
 
@@ -164,9 +164,9 @@ def _topology(host: Host, file: str) -> list[str]:
 
 
 def _numa(host: Host) -> dict[str, str | None]:
-    folder = "/sys/devices/system/node"
-    found = [name for name in list_names(host, folder) if re.match(r"node\d+$", name)]
-    return {name[4:]: kernel_text(host, "%s/%s/cpulist" % (folder, name)) for name in found}
+    directory = "/sys/devices/system/node"
+    found = [name for name in list_names(host, directory) if re.match(r"node\d+$", name)]
+    return {name[4:]: kernel_text(host, "%s/%s/cpulist" % (directory, name)) for name in found}
 
 
 def cpus(host: Host) -> dict[str, Any]:

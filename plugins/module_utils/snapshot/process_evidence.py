@@ -117,10 +117,10 @@ NAME_LIMIT = 100
 
 
 def writers(host: Host, commands: dict[str, int]) -> dict[str, Any]:
-    """``commands`` counts processes by name; ``folders`` are the names in folders that such writers keep."""
-    listed = {folder: list_names(host, folder)[:NAME_LIMIT] for folder in WRITER_DIRECTORIES}
+    """``commands`` counts processes by name; ``folders`` are the names in directories that such writers keep."""
+    listed = {directory: list_names(host, directory)[:NAME_LIMIT] for directory in WRITER_DIRECTORIES}
     return {
         "commands": commands,
-        "folders": {folder: found for folder, found in listed.items() if found},
+        "folders": {directory: found for directory, found in listed.items() if found},
         "rubik": rubik(host),
     }

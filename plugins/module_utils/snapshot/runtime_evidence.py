@@ -53,25 +53,25 @@ def kubelets_endpoint(host: Host, agents: dict[str, list[dict[str, Any]]]) -> st
 
 def _rancher_endpoint(host: Host) -> str | None:
     """k3s and RKE2 can be told to use a runtime that is there already."""
-    texts = (capture(host, folder + "/config.yaml").get("text", "") for folder in RANCHER_FOLDERS)
+    texts = (capture(host, directory + "/config.yaml").get("text", "") for directory in RANCHER_FOLDERS)
     found = [each for text in texts for each in _RANCHER_FIELD.findall(text)]
     return found[-1] if found else None
 
 
 def _configured_endpoint(host: Host, argv: list[str]) -> str | None:
     """The last word of the main file and its drop-ins."""
-    folder = command_line_option(argv, "--config-dir")
+    directory = command_line_option(argv, "--config-dir")
     paths = [command_line_option(argv, "--config") or "/var/lib/kubelet/config.yaml"]
-    if folder:
-        paths += [folder + "/" + name for name in _names(host, folder) if name.endswith(".conf")]
+    if directory:
+        paths += [directory + "/" + name for name in _names(host, directory) if name.endswith(".conf")]
     texts = (capture(host, path).get("text", "") for path in paths)
     found = [value for text in texts for _name, value in hints(text, ENDPOINT_FIELD, indent="")]
     return found[-1] if found else None
 
 
-def _names(host: Host, folder: str) -> list[str]:
+def _names(host: Host, directory: str) -> list[str]:
     try:
-        return host.list(folder)
+        return host.list(directory)
     except (OSError, ValueError):
         return []
 

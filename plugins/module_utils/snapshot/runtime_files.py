@@ -113,22 +113,22 @@ class _Imports:
         for part in pattern.split("/")[1:]:
             if any(each in part for each in "*?[\\"):
                 found = [
-                    folder + "/" + name
-                    for folder in found
-                    for name in self._names(folder)
+                    directory + "/" + name
+                    for directory in found
+                    for name in self._names(directory)
                     if fnmatch.fnmatchcase(name, _widen_pattern(part))
                 ]
             else:
-                found = [folder + "/" + part for folder in found]
+                found = [directory + "/" + part for directory in found]
         return [path for path in found if describe(self._host, path)["kind"] != "missing"]
 
-    def _names(self, folder: str) -> list[str]:
+    def _names(self, directory: str) -> list[str]:
         self._folders += 1
         if self._folders > MAX_DIRECTORIES:
             self.cut = True
             return []
         try:
-            return self._host.list(folder or "/")
+            return self._host.list(directory or "/")
         except (OSError, ValueError):
             return []
 
@@ -177,7 +177,7 @@ def sort_by_endpoint(host: Host, processes: list[dict[str, Any]], endpoint: str)
 
 
 def containerd_files(host: Host, argv: list[str], program: str | None) -> dict[str, Any]:
-    """``{config_path, files, import_limit, dump}``: the main file, its imports and the drop-ins of the usual folder."""
+    """``{config_path, files, import_limit, dump}``: the main file, its imports and the drop-ins of the usual directory."""
     config = command_line_option(argv, "--config", "-c") or CONTAINERD_CONFIG
     imports = _Imports(host)
     imports.follow(config)
@@ -219,10 +219,10 @@ def crio(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Everything found of CRI-O; None on a node without it."""
     argv = processes[0]["argv"] if processes else []
     config = command_line_option(argv, "--config", "-c") or CRIO_CONFIG
-    folder = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
+    directory = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
     program = next((path for path in CRIO_PROGRAMS if describe(host, path)["kind"] in ("regular", "symlink")), None)
     try:
-        names = host.list(folder)[:MAX_CRIO_DROP_INS]
+        names = host.list(directory)[:MAX_CRIO_DROP_INS]
     except (OSError, ValueError):
         names = []
     if not processes and program is None:
@@ -231,7 +231,7 @@ def crio(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any] | None:
         "processes": processes,
         "program": program,
         "config_path": config,
-        "files": {path: capture(host, path) for path in (config, *(folder + "/" + name for name in names))},
+        "files": {path: capture(host, path) for path in (config, *(directory + "/" + name for name in names))},
     }
 
 

@@ -65,7 +65,7 @@ def mapped_version(proc_maps: str) -> str | None:
 def installed_version(host: Host) -> str | None:
     """The version by the name of the installed library, which every program of systemd is linked with since 233."""
     triplets = ["/usr/lib/%s/systemd" % name for name in list_names(host, "/usr/lib") if "-linux-" in name]
-    libraries = [name for folder in (*_LIBRARY_DIRECTORIES, *triplets) for name in list_names(host, folder)]
+    libraries = [name for directory in (*_LIBRARY_DIRECTORIES, *triplets) for name in list_names(host, directory)]
     return next((found[1] for found in map(_LIBRARY.search, libraries) if found), None)
 
 

@@ -21,7 +21,7 @@ ANY = "*"
 
 FILES = {ANY: {"kind": TEXT, "?text": TEXT, "?error": TEXT, "?ctime": NUMBER, "?mtime": NUMBER}}
 FILE = FILES[ANY]
-FOLDER = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]}
+DIRECTORY = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]}
 PROCESSES = [{"argv": [TEXT], "pid": (int,), "?started_at": NUMBER + NOTHING}]
 
 SNAPSHOT_SCHEMA: dict[str, Any] = {
@@ -52,8 +52,8 @@ SNAPSHOT_SCHEMA: dict[str, Any] = {
         "checkpoint_path": TEXT,
         "healthz": TEXT + NOTHING,
         "files": FILES,
-        "?config_dir": FOLDER,
-        "?embedded_dir": FOLDER,
+        "?config_dir": DIRECTORY,
+        "?embedded_dir": DIRECTORY,
         "?dropin_variable": SWITCH + NOTHING,
         "?unit_files": [TEXT],
         "?environment_files": [TEXT],

@@ -26,11 +26,11 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 def keep_snapshot(local_tmp: str, snapshot: dict[str, Any]) -> str:
-    """Keep a snapshot in Ansible's private temporary folder (0700, removed when Ansible ends); returns its id."""
-    folder = Path(local_tmp) / _DIRECTORY
-    folder.mkdir(mode=0o700, exist_ok=True)
+    """Keep a snapshot in Ansible's private temporary directory (0700, removed when Ansible ends); returns its id."""
+    directory = Path(local_tmp) / _DIRECTORY
+    directory.mkdir(mode=0o700, exist_ok=True)
     identity = secrets.token_hex(8)
-    handle = os.open(folder / identity, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = os.open(directory / identity, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
         json.dump(snapshot, stream)
     return identity
@@ -73,22 +73,22 @@ def replace_file(path: Path, text: str) -> None:
         raise
 
 
-def write_report(folder: Path, node: str, facts: Mapping[str, Any]) -> Path:
+def write_report(directory: Path, node: str, facts: Mapping[str, Any]) -> Path:
     """Write a node's report. It holds no secrets, but it names hosts, pods and files."""
-    return _write(folder, f"{file_name(node)}.json", json.dumps(printable_result(facts), indent=2, sort_keys=True))
+    return _write(directory, f"{file_name(node)}.json", json.dumps(printable_result(facts), indent=2, sort_keys=True))
 
 
-def save_snapshot(folder: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
+def save_snapshot(directory: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
     """Keep a node's evidence, redacted."""
     document = {**redact_snapshot(snapshot), "redacted": True}
     # Not sorted: some facts name the first of several containers, and a replay has to name the same.
-    return _write(folder, file_name(node) + SUFFIX, json.dumps(document, indent=1))
+    return _write(directory, file_name(node) + SUFFIX, json.dumps(document, indent=1))
 
 
-def _write(folder: Path, name: str, text: str) -> Path:
-    """Replace a file about a node; a folder that is created for it is its owner's alone."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / name
+def _write(directory: Path, name: str, text: str) -> Path:
+    """Replace a file about a node; a directory that is created for it is its owner's alone."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = directory / name
     replace_file(path, text + "\n")
     return path
 
@@ -128,7 +128,7 @@ def assess_recorded(path: str, snapshot: Mapping[str, Any], arguments: Mapping[s
 
 
 def recorded_snapshots(place: Path) -> Iterator[tuple[str, str]]:
-    """(node, path) of each snapshot in a folder, by name; a file is a folder of one. SnapshotError if there is none."""
+    """(node, path) of each snapshot in a directory, by name; a file is a directory of one. SnapshotError if there is none."""
     try:
         names = sorted(each.name for each in os.scandir(place) if each.name.endswith(".json") and each.name[0] != ".")
         paths = [place / name for name in names]

@@ -28,21 +28,21 @@ class Answer:
         return json.loads((self.folder / "colocation-reports" / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def assess(folder: Path, *arguments: str, playbook: Callable[..., Done] = playbook, **variables: Any) -> Answer:
-    """Run the playbook in a folder, where its reports are written."""
-    folder.mkdir(exist_ok=True)
+def assess(directory: Path, *arguments: str, playbook: Callable[..., Done] = playbook, **variables: Any) -> Answer:
+    """Run the playbook in a directory, where its reports are written."""
+    directory.mkdir(exist_ok=True)
     given = {"ansible_python_interpreter": sys.executable, **variables}
-    done = playbook(folder, "volcano.colocation.assess", *arguments, "-e", json.dumps(given))
+    done = playbook(directory, "volcano.colocation.assess", *arguments, "-e", json.dumps(given))
     assert "Traceback" not in done.output
-    return Answer(done.status, done.output, folder)
+    return Answer(done.status, done.output, directory)
 
 
 @pytest.fixture(scope="module")
 def snapshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("snapshots")
+    directory = tmp_path_factory.mktemp("snapshots")
     for name in NAMES:
-        (folder / f"{name}.snapshot.json").write_text(json.dumps(captured(name)), encoding="utf-8")
-    return folder
+        (directory / f"{name}.snapshot.json").write_text(json.dumps(captured(name)), encoding="utf-8")
+    return directory
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def replayed(snapshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Answe
     )
 
 
-def test_a_folder_is_reported_without_an_inventory(replayed: Answer) -> None:
+def test_a_directory_is_reported_without_an_inventory(replayed: Answer) -> None:
     for name in NAMES:
         assert f"{name}: " in replayed.output
     assert replayed.output.count("FIRST FINDING") == 1
@@ -114,11 +114,11 @@ def test_verify_holds_nodes_against_the_defaults_that_provision_applies(tmp_path
 
 
 def test_a_broken_file_stops_nobody_else(snapshots: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "snapshots"
-    folder.mkdir()
-    (folder / "a.snapshot.json").write_text("{", encoding="utf-8")
-    (folder / "b.snapshot.json").write_text((snapshots / f"{DIFFERING}.snapshot.json").read_text(), encoding="utf-8")
-    answer = assess(tmp_path / "run", colocation_snapshots=str(folder))
+    directory = tmp_path / "snapshots"
+    directory.mkdir()
+    (directory / "a.snapshot.json").write_text("{", encoding="utf-8")
+    (directory / "b.snapshot.json").write_text((snapshots / f"{DIFFERING}.snapshot.json").read_text(), encoding="utf-8")
+    answer = assess(tmp_path / "run", colocation_snapshots=str(directory))
     assert answer.status == 2
     assert "a: NOT READ." in answer.output
     assert "a.snapshot.json: not a JSON document" in answer.output
@@ -135,12 +135,12 @@ def test_a_wrong_severity_is_refused(snapshots: Path, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Answer:
     """Two names for this machine, whatever it is, and one that cannot be reached. From end to end."""
-    folder = tmp_path_factory.mktemp("hosts")
+    directory = tmp_path_factory.mktemp("hosts")
     local = {"ansible_connection": "local", "ansible_become": False}
     gone = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_become": False}
     inventory = {"all": {"hosts": {"one": local, "two": local, "gone": gone}}}
-    (folder / "inventory.json").write_text(json.dumps(inventory), encoding="utf-8")
-    return assess(folder, "-i", "inventory.json", playbook=started_playbook, colocation_snapshot_directory="kept")
+    (directory / "inventory.json").write_text(json.dumps(inventory), encoding="utf-8")
+    return assess(directory, "-i", "inventory.json", playbook=started_playbook, colocation_snapshot_directory="kept")
 
 
 def test_every_host_is_in_the_table_once(hosts: Answer) -> None:

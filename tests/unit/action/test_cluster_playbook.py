@@ -26,10 +26,10 @@ AGENT = "TASK [volcano.colocation.agent : "
 GONE = "nowhere.conf is not a file. Nothing was changed."
 
 
-def cluster(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
-    kubeconfig = str(folder / "nowhere.conf")
+def cluster(directory: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
+    kubeconfig = str(directory / "nowhere.conf")
     given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, "colocation_kubeconfig": kubeconfig}
-    done = playbook(folder, *PLAYBOOK, "-e", json.dumps({**given, **variables}))
+    done = playbook(directory, *PLAYBOOK, "-e", json.dumps({**given, **variables}))
     return done.status, done.output
 
 

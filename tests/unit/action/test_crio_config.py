@@ -12,9 +12,9 @@ import pytest
 from ansible_collections.volcano.colocation.tests.support.tasks.node_image import contents, grow, without_state
 from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, Task, checked, noted, run, task
 
-FOLDER = "etc/crio/crio.conf.d"
-OURS = f"{FOLDER}/99-volcano-colocation.conf"
-SITE = f"{FOLDER}/10-crio.conf"
+DIRECTORY = "etc/crio/crio.conf.d"
+OURS = f"{DIRECTORY}/99-volcano-colocation.conf"
+SITE = f"{DIRECTORY}/10-crio.conf"
 SITE_TEXT = """[crio.runtime]
 default_runtime = "crun"
 [crio.runtime.runtimes.crun]
@@ -44,7 +44,7 @@ STEPS: dict[str, tuple[dict[str, Any], bool, str]] = {
 }
 BEFORE = dict(zip(STEPS, ["", *(text for _options, _changed, text in STEPS.values())], strict=False))
 
-LATER = f"{FOLDER}/zz.conf"
+LATER = f"{DIRECTORY}/zz.conf"
 REFUSED: dict[str, tuple[str, dict[str, str | None], tuple[str, ...]]] = {
     "containerd": ("crio_config", {}, ("kubelet uses containerd at", "not cri-o", "Use containerd_config")),
     "no_runtime": ("crio_config", {"usr/bin/containerd": None}, ("uses no runtime that was found at", "not cri-o")),
@@ -99,13 +99,13 @@ def test_no_other_file_is_touched_and_none_shown(lived: Run, image: Path) -> Non
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any], dict[str, Any]]:
     """The answers, and every tree before and after."""
-    folder = tmp_path_factory.mktemp("refused")
+    directory = tmp_path_factory.mktemp("refused")
     tasks = []
     for name, (module, files, _words) in REFUSED.items():
-        root = grow(folder / "trees" / name, files)
+        root = grow(directory / "trees" / name, files)
         tasks.append(task(name, module, root=str(root), cgroup_driver="systemd"))
-    before = contents(folder / "trees")
-    return run(folder, tasks), before, contents(folder / "trees")
+    before = contents(directory / "trees")
+    return run(directory, tasks), before, contents(directory / "trees")
 
 
 @pytest.mark.parametrize("name", REFUSED)

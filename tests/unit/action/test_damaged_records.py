@@ -25,7 +25,7 @@ QOS = {"cgroup_root": ROOT, "slice": "system.slice", "settings": {"pids_max": 10
 Damage = Callable[[Path], Any]
 
 
-def _folder(path: Path) -> None:
+def _directory(path: Path) -> None:
     path.unlink()
     path.mkdir()
 
@@ -43,7 +43,7 @@ DAMAGES: dict[str, Damage] = {
     "a list": lambda path: path.write_text("[]"),
     "of another schema": lambda path: path.write_text('{"schema": 99}'),
     "of another shape": lambda path: path.write_text('{"schema": 1}'),
-    "a directory": _folder,
+    "a directory": _directory,
     "a link": _linked,
 }
 RECORDS = {

@@ -58,7 +58,7 @@ def secret_snapshot() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("facts")
+    directory = tmp_path_factory.mktemp("facts")
     documents = {
         "list.json": "[]",
         "schema.json": json.dumps({"schema": 9}),
@@ -67,7 +67,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "secret.json": json.dumps(secret_snapshot()),
     }
     for name, text in documents.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (directory / name).write_text(text, encoding="utf-8")
     tasks = [
         task(f"replay_{index}", "node_facts", snapshot=str(FIXTURES / "snapshots" / f"{name}.json"))
         for index, name in enumerate(NAMES)
@@ -84,11 +84,11 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
             "node_report",
             facts="{{ profile.ansible_facts.colocation }}",
             name="a/b",
-            folder=str(folder / "new"),
+            folder=str(directory / "new"),
         ),
         task("no_file", "node_report", facts="{{ profile.ansible_facts.colocation }}", name="a"),
     ]
-    return run(folder, tasks)
+    return run(directory, tasks)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -135,7 +135,7 @@ def test_wrong_input_is_a_clear_error(answers: Run, name: str) -> None:
     assert "Traceback" not in json.dumps(result)
 
 
-def test_a_report_is_one_file_in_its_folder(answers: Run) -> None:
+def test_a_report_is_one_file_in_its_directory(answers: Run) -> None:
     path = Path(answers.results["report"]["path"])
     assert path.name == "a_b.json"
     facts = answers.results["profile"]["ansible_facts"]["colocation"]
@@ -144,7 +144,7 @@ def test_a_report_is_one_file_in_its_folder(answers: Run) -> None:
     assert answers.results["report"]["changed"] is False
 
 
-def test_without_a_folder_nothing_is_written(answers: Run) -> None:
+def test_without_a_directory_nothing_is_written(answers: Run) -> None:
     assert "path" not in answers.results["no_file"]
     assert "kubelet uses systemd, containerd uses cgroupfs" in answers.results["no_file"]["report"]
     assert "MISALIGNED" in answers.output

@@ -321,19 +321,19 @@ CHECKED = ("led_out", "yaml_twice", "yaml_shape", "toml", "no_containerd", "stat
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any], dict[str, Any]]:
     """The answers, and every tree before and after."""
-    folder = tmp_path_factory.mktemp("bad")
-    (folder / "trees").mkdir()
+    directory = tmp_path_factory.mktemp("bad")
+    (directory / "trees").mkdir()
     tasks: list[Task] = []
     for name, (module, files, spoil, options, _words) in BAD.items():
-        root = grow(folder / "trees" / name, files)
+        root = grow(directory / "trees" / name, files)
         spoil(root)
         real = task(name, module, root=str(root), **options)
         if name in CHECKED:
             tasks.append(checked({**real, "name": f"{name} checked", "register": f"{name}_checked"}))
         tasks.append(real)
-    before = contents(folder / "trees")
-    answers = run(folder, tasks)
-    return answers, before, contents(folder / "trees")
+    before = contents(directory / "trees")
+    answers = run(directory, tasks)
+    return answers, before, contents(directory / "trees")
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -36,9 +36,9 @@ ABSENT: dict[str, dict[str, Any]] = {
 IMMUTABLE = ("talos", "flatcar", "bottlerocket-admin-container", "rhel-image-mode")
 
 
-def image_of(folder: Path, monkeypatch: pytest.MonkeyPatch, release: str, mounts: str = "") -> Path:
+def image_of(directory: Path, monkeypatch: pytest.MonkeyPatch, release: str, mounts: str = "") -> Path:
     """A node with cgroups and an image's files below one root, which cgroup_qos has no option for."""
-    root = Tree(folder / "image", "v2", "systemd").folder
+    root = Tree(directory / "image", "v2", "systemd").folder
     grow(root, {"usr/lib/os-release": release})
     if mounts:
         place = root / "proc/self/mountinfo"

@@ -16,10 +16,10 @@ READING = ("assess", "provision", "restore", "verify")
 INVENTORY = "[rack7]\nn1 ansible_host=127.0.0.1 ansible_port=1 ansible_become=false\n[rack8]\nn2\n"
 
 
-def run(folder: Path, name: str, *arguments: str, inventory: str = INVENTORY, **given: object) -> Done:
-    (folder / "inventory").write_text(inventory)
+def run(directory: Path, name: str, *arguments: str, inventory: str = INVENTORY, **given: object) -> Done:
+    (directory / "inventory").write_text(inventory)
     words = ("-i", "inventory", "-e", json.dumps(given), *arguments)
-    return playbook(folder, f"volcano.colocation.{name}", *words)
+    return playbook(directory, f"volcano.colocation.{name}", *words)
 
 
 @pytest.mark.parametrize("name", PLAYBOOKS)

@@ -32,11 +32,11 @@ def named(register: str, one: Task) -> Task:
     return {**one, "name": register, "register": register}
 
 
-def kept(folder: Path, register: str) -> Task:
+def kept(directory: Path, register: str) -> Task:
     """Copy the image as it is at this point of the play, mode and owner and all."""
     return {
         "name": f"keep {register}",
-        "ansible.builtin.command": {"argv": ["cp", "-a", str(folder / "image"), str(folder / register)]},
+        "ansible.builtin.command": {"argv": ["cp", "-a", str(directory / "image"), str(directory / register)]},
     }
 
 
@@ -73,36 +73,36 @@ def provisioned(root: Path) -> list[Task]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("restore")
-    grow(folder / "image", {})
-    os.chmod(folder / "image" / KUBELET, 0o600)
-    (folder / "image/etc/systemd/system").mkdir(parents=True)
-    return folder
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("restore")
+    grow(directory / "image", {})
+    os.chmod(directory / "image" / KUBELET, 0o600)
+    (directory / "image/etc/systemd/system").mkdir(parents=True)
+    return directory
 
 
 @pytest.fixture(scope="module")
-def lived(folder: Path) -> Run:
-    root = folder / "image"
+def lived(directory: Path) -> Run:
+    root = directory / "image"
     one = task("one", "node_restore", root=str(root))
     slices = task("slices", "node_restore", root=str(root), sections=["slices"])
     return run(
-        folder,
+        directory,
         [
-            kept(folder, "untouched"),
+            kept(directory, "untouched"),
             named("nothing", one),
-            kept(folder, "after_nothing"),
+            kept(directory, "after_nothing"),
             *provisioned(root),
-            kept(folder, "provisioned"),
+            kept(directory, "provisioned"),
             named("all_checked", checked(one)),
-            kept(folder, "after_check"),
+            kept(directory, "after_check"),
             named("slices_checked", checked(slices)),
             named("slices", slices),
             named("slices_again", slices),
-            kept(folder, "without_slices"),
+            kept(directory, "without_slices"),
             named("rest_checked", checked(one)),
             named("rest", one),
-            kept(folder, "restored"),
+            kept(directory, "restored"),
             named("again_checked", checked(one)),
             named("again", one),
         ],
@@ -128,25 +128,25 @@ SLICES = [
 OWN = [("collection", f"/{STATE}", "remove")]
 
 
-def test_a_node_never_touched_costs_one_execution_and_stays(lived: Run, folder: Path) -> None:
+def test_a_node_never_touched_costs_one_execution_and_stays(lived: Run, directory: Path) -> None:
     found = result(lived, "nothing")
     assert (found["changed"], found["changes"], found["diff"]) == (False, [], [])
     assert found["usage"]["module_executions"] == 1
-    assert contents(folder / "after_nothing") == contents(folder / "untouched")
+    assert contents(directory / "after_nothing") == contents(directory / "untouched")
 
 
-def test_check_mode_tells_all_and_changes_nothing(lived: Run, folder: Path) -> None:
+def test_check_mode_tells_all_and_changes_nothing(lived: Run, directory: Path) -> None:
     found = result(lived, "all_checked")
     assert found["changed"]
     assert listed(found) == [*FILES, *SLICES, *OWN]
-    assert contents(folder / "after_check") == contents(folder / "provisioned")
+    assert contents(directory / "after_check") == contents(directory / "provisioned")
 
 
-def test_a_section_that_is_named_is_put_back_alone(lived: Run, folder: Path) -> None:
+def test_a_section_that_is_named_is_put_back_alone(lived: Run, directory: Path) -> None:
     found = result(lived, "slices")
     assert (found["changed"], listed(found)) == (True, SLICES)
     assert found["notes"] == ["not named and left as it is: kubelet, runtime"]
-    left, before = contents(folder / "without_slices"), contents(folder / "provisioned")
+    left, before = contents(directory / "without_slices"), contents(directory / "provisioned")
     gone = {name for name in before if name not in left and not name.endswith(":mode")}
     assert {SLICE, "etc/systemd/system/node.slice", DROP_IN} <= gone
     assert left[KUBELET] == before[KUBELET]
@@ -154,9 +154,9 @@ def test_a_section_that_is_named_is_put_back_alone(lived: Run, folder: Path) -> 
     assert not result(lived, "slices_again")["changed"]
 
 
-def test_everything_is_as_it_was(lived: Run, folder: Path) -> None:
+def test_everything_is_as_it_was(lived: Run, directory: Path) -> None:
     assert listed(result(lived, "rest")) == [*FILES, *OWN]
-    assert contents(folder / "restored") == contents(folder / "untouched")
+    assert contents(directory / "restored") == contents(directory / "untouched")
 
 
 @pytest.mark.parametrize("name", ["slices", "rest", "again"])
@@ -187,41 +187,41 @@ def test_the_difference_is_that_of_the_files_without_their_secrets(lived: Run) -
 
 
 @pytest.fixture(scope="module")
-def other_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("foreign")
-    grow(folder / "image", {})
-    return folder
+def other_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("foreign")
+    grow(directory / "image", {})
+    return directory
 
 
 @pytest.fixture(scope="module")
-def disturbed(other_folder: Path) -> Run:
-    folder = other_folder
-    root = folder / "image"
+def disturbed(other_directory: Path) -> Run:
+    directory = other_directory
+    root = directory / "image"
     one = task("one", "node_restore", root=str(root))
     theirs = KUBELET_TEXT + "podPidsLimit: 77\nregistryToken: " + PLANTED + "\n"
     runtime = task("runtime_alone", "node_restore", root=str(root), sections=["runtime"])
     return run(
-        folder,
+        directory,
         [
             task("kubelet", "kubelet_config", root=str(root), pod_pids_limit=4096),
             task("driver", "containerd_config", root=str(root), nri={"enabled": True}),
             note(root / KUBELET, theirs),
-            kept(folder, "before"),
+            kept(directory, "before"),
             named("refused_checked", checked(one)),
             named("refused", one),
-            kept(folder, "refused"),
+            kept(directory, "refused"),
             named("runtime_alone", runtime),
-            kept(folder, "runtime_alone"),
+            kept(directory, "runtime_alone"),
             # By hand, as the remedy says.
             note(root / KUBELET, KUBELET_TEXT),
             named("agreed", one),
-            kept(folder, "agreed"),
+            kept(directory, "agreed"),
             named("agreed_again", one),
         ],
     )
 
 
-def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_folder: Path) -> None:
+def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_directory: Path) -> None:
     found = disturbed.results["refused"]
     assert found["failed"]
     assert found["changed"] is False
@@ -231,18 +231,18 @@ def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_folder: 
     assert "/var/lib/volcano-colocation/originals/" in found["msg"]
     assert PLANTED not in disturbed.output
     assert PLANTED not in json.dumps(disturbed.results)
-    assert contents(other_folder / "refused") == contents(other_folder / "before")
+    assert contents(other_directory / "refused") == contents(other_directory / "before")
     assert disturbed.results["refused_checked"]["msg"] == found["msg"]
 
 
-def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_folder: Path) -> None:
+def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_directory: Path) -> None:
     assert listed(result(disturbed, "runtime_alone")) == [("runtime", f"/{RUNTIME}", "put back")]
-    tree = contents(other_folder / "runtime_alone")
+    tree = contents(other_directory / "runtime_alone")
     assert tree[RUNTIME] == RUNTIME_TEXT.encode()
     assert b"podPidsLimit: 77" in bytes(tree[KUBELET])  # type: ignore[arg-type]
 
 
-def test_what_was_put_back_by_hand_leaves_the_ledger(disturbed: Run, other_folder: Path) -> None:
+def test_what_was_put_back_by_hand_leaves_the_ledger(disturbed: Run, other_directory: Path) -> None:
     assert listed(result(disturbed, "agreed")) == OWN
-    assert contents(other_folder / "agreed") == contents(grow(other_folder / "fresh", {}))
+    assert contents(other_directory / "agreed") == contents(grow(other_directory / "fresh", {}))
     assert not result(disturbed, "agreed_again")["changed"]

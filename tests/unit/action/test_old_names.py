@@ -21,15 +21,15 @@ FACTS: dict[str, Any] = json.loads((FIXTURES / "facts" / f"{ALIGNED}.json").read
 
 @pytest.fixture(scope="module", name="old")
 def _old(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("old")
-    (folder / "image").mkdir()
+    directory = tmp_path_factory.mktemp("old")
+    (directory / "image").mkdir()
     return run(
-        folder,
+        directory,
         [
             task("variables", MODULE_NAMES["validate_variables"]),
             task("host", MODULE_NAMES["agent_host_info"], paths=["/proc"]),
-            task("sysctls", MODULE_NAMES["agent_sysctls"], switches=[], root=str(folder / "image")),
-            task("report", "node_report", facts=FACTS, name="n1", folder=str(folder / "reports")),
+            task("sysctls", MODULE_NAMES["agent_sysctls"], switches=[], root=str(directory / "image")),
+            task("report", "node_report", facts=FACTS, name="n1", folder=str(directory / "reports")),
         ],
     )
 

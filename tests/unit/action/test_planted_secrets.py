@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.node_image impor
 
 PLANTED = "hunter2-Zm9v"
 COPIES = ("originals", "backups")
-"""Folders of texts as they were: the secret has to be there, or nothing could be put back."""
+"""Directories of texts as they were: the secret has to be there, or nothing could be put back."""
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def kept(root: Path) -> dict[str, Path]:
-    """All files of the state folder by name."""
+    """All files of the state directory by name."""
     return {str(path.relative_to(root / STATE)): path for path in (root / STATE).rglob("*") if path.is_file()}
 
 
@@ -56,7 +56,7 @@ def test_only_copies_hold_it_and_only_root_reads_them(root: Path) -> None:
     assert PLANTED not in json.dumps(changed(root))
     holders = holding(root)
     assert holders
-    assert all(any(folder in Path(name).parts for folder in COPIES) for name in holders)
+    assert all(any(directory in Path(name).parts for directory in COPIES) for name in holders)
     assert {"ledger.json", "lock"} <= set(kept(root))
     for path in (root / STATE, *(root / STATE).rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
@@ -86,7 +86,7 @@ def test_what_was_cut_off_is_told_without_it(root: Path, way: str) -> None:
     result = run("kubelet_config", {"root": str(root), "recover": way, "pod_pids_limit": 5})
     assert bool(result.get("failed")) is (way == "stop")
     assert PLANTED not in json.dumps(result)
-    assert all(any(folder in Path(name).parts for folder in COPIES) for name in holding(root))
+    assert all(any(directory in Path(name).parts for directory in COPIES) for name in holding(root))
 
 
 def test_in_check_mode_what_is_to_stop_stops(root: Path) -> None:
@@ -109,7 +109,7 @@ def test_the_nodes_log_gets_no_plan(root: Path) -> None:
     assert PLANTED not in "".join(log)
 
 
-def test_a_state_folder_that_others_could_read_is_closed(root: Path) -> None:
+def test_a_state_directory_that_others_could_read_is_closed(root: Path) -> None:
     (root / STATE).mkdir(parents=True, mode=0o755)
     changed(root)
     assert stat.S_IMODE((root / STATE).stat().st_mode) == 0o700

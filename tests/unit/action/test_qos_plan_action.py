@@ -89,14 +89,14 @@ def test_wrong_values_fail_by_name(answers: Run, name: str, says: str) -> None:
     assert says in answers.results[name]["msg"]
 
 
-def play(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> str:
+def play(directory: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> str:
     local = {
         "ansible_connection": "local",
         "ansible_become": False,
         "ansible_python_interpreter": "/nonexistent/python",
     }
-    (folder / "inventory.json").write_text(json.dumps({"all": {"hosts": {"one": local}}}), encoding="utf-8")
-    return playbook(folder, "volcano.colocation.qos", "-i", "inventory.json", "-e", json.dumps(variables)).output
+    (directory / "inventory.json").write_text(json.dumps({"all": {"hosts": {"one": local}}}), encoding="utf-8")
+    return playbook(directory, "volcano.colocation.qos", "-i", "inventory.json", "-e", json.dumps(variables)).output
 
 
 def test_without_a_profile_nothing_runs_on_the_node(tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ PLAYBOOK = ("volcano.colocation.restore", "--check", "-i", "localhost,", "-c", "
 PUT_BACK = "TASK [volcano.colocation.node : Put back what the collection changed]"
 
 
-def restore(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
+def restore(directory: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
     given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, **variables}
-    done = playbook(folder, *PLAYBOOK, "-e", json.dumps(given))
+    done = playbook(directory, *PLAYBOOK, "-e", json.dumps(given))
     return done.status, done.output
 
 

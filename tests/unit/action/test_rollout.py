@@ -54,22 +54,22 @@ SETTLED = ({"name": "Settle", "ansible.builtin.debug": {"msg": "it has ended"}},
 
 
 def run(
-    folder: Path, server: ApiServer, *change: Task, playbook: Callable[..., Done] = playbook, **variables: Any
+    directory: Path, server: ApiServer, *change: Task, playbook: Callable[..., Done] = playbook, **variables: Any
 ) -> tuple[int, str]:
     """One host, which is drained. ``check``: in check mode; ``hosts``: in place of that one, by their names."""
-    (folder / "play.yml").write_text(json.dumps(play(*change)), encoding="utf-8")
+    (directory / "play.yml").write_text(json.dumps(play(*change)), encoding="utf-8")
     hosts = variables.pop("hosts", {"n1": {"node_observed": observed()}})
     inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local"}}}
-    (folder / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
+    (directory / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
     check = ["--check"] if variables.pop("check", False) else []
-    with serving(server, folder) as path:
+    with serving(server, directory) as path:
         given = {
             "ansible_python_interpreter": sys.executable,
             "colocation_kubeconfig": str(path),
             "colocation_drain": True,
             **variables,
         }
-        done = playbook(folder, *PLAYBOOK, *check, "-e", json.dumps(given))
+        done = playbook(directory, *PLAYBOOK, *check, "-e", json.dumps(given))
     return done.status, done.output
 
 
@@ -185,9 +185,9 @@ def three(**becomes: dict[str, Any]) -> dict[str, Any]:
     return {name: {"becomes": becomes.get(name, CHANGED), "node_observed": seen} for name in ("n1", "n2", "n3")}
 
 
-def rolled(folder: Path, **given: Any) -> tuple[int, str]:
+def rolled(directory: Path, **given: Any) -> tuple[int, str]:
     """Without a drain."""
-    return run(folder, ApiServer(), *CHANGE, colocation_drain=False, **given)
+    return run(directory, ApiServer(), *CHANGE, colocation_drain=False, **given)
 
 
 def test_one_that_fails_stops_the_batches_after_its_own_and_one_table_tells_of_all(tmp_path: Path) -> None:

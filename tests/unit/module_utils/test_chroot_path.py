@@ -24,13 +24,13 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state import fi
 
 MARKER = "outside of the root"
 OUTSIDE = "@"
-"""In generated texts: the folder on this machine that the root lies in."""
+"""In generated texts: the directory on this machine that the root lies in."""
 
 needs_chroot = pytest.mark.skipif(os.geteuid() != 0, reason="chroot(2) needs root")
 
 
 class Entry(NamedTuple):
-    """A file with this text, a folder (None), or a link (``to``)."""
+    """A file with this text, a directory (None), or a link (``to``)."""
 
     path: str
     text: str | None = None
@@ -58,13 +58,13 @@ BEHIND = ("", "/", "/.", "/..", "/a", "/../b", "/../../a/b")
 """What every entry of a tree is asked with as well."""
 
 
-def planted(folder: Path) -> str:
-    """A root in a folder where every name of the generated paths is one with a marker; the root's path."""
+def planted(directory: Path) -> str:
+    """A root in a directory where every name of the generated paths is one with a marker; the root's path."""
     for name in "abcd":
-        (folder / name / name).mkdir(parents=True)
-        for place in (folder / name, folder / name / name):
+        (directory / name / name).mkdir(parents=True)
+        for place in (directory / name, directory / name / name):
             (place / "d").write_text(MARKER) if name != "d" else (place / "a").write_text(MARKER)
-    root = folder / "root"
+    root = directory / "root"
     root.mkdir()
     return str(root)
 
@@ -136,19 +136,19 @@ def in_chroot(root: str, work: Callable[[], Any]) -> Any:
     return json.loads(said)
 
 
-def contents(folder: Path) -> Iterator[tuple[str, str]]:
-    """Every path below a folder with its text, links not followed."""
-    for path in sorted(folder.rglob("*")):
+def contents(directory: Path) -> Iterator[tuple[str, str]]:
+    """Every path below a directory with its text, links not followed."""
+    for path in sorted(directory.rglob("*")):
         regular = path.is_file() and not path.is_symlink()
-        yield str(path.relative_to(folder)), path.read_text() if regular else ""
+        yield str(path.relative_to(directory)), path.read_text() if regular else ""
 
 
 @needs_chroot
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(trees, queries)
 def test_a_root_answers_as_a_chroot_does(tree: list[Entry], paths: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        root = planted(Path(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        root = planted(Path(directory))
         grow(root, tree)
         asked = [*paths, *(f"/{entry.path}{more}" for entry in tree for more in BEHIND)]
         found = answers(Host(root), asked)
@@ -159,18 +159,18 @@ def test_a_root_answers_as_a_chroot_does(tree: list[Entry], paths: list[str]) ->
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(trees, places)
 def test_what_is_written_stays_in_the_root(tree: list[Entry], place: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        root = planted(Path(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        root = planted(Path(directory))
         grow(root, tree)
-        outside = {name: text for name, text in contents(Path(folder)) if not name.startswith("root/")}
+        outside = {name: text for name, text in contents(Path(directory)) if not name.startswith("root/")}
         host, path = Host(root), f"/{place}"
         with suppress(files.FileRefused):
-            saved = files.save(host, path, 0o644, folder, "backup")
-            assert saved.backup is None or MARKER not in Path(folder, "backup").read_text()
+            saved = files.save(host, path, 0o644, directory, "backup")
+            assert saved.backup is None or MARKER not in Path(directory, "backup").read_text()
             files.write(host, saved, b"new\n")
             assert host.read(path) == "new\n"
-            files.restore(host, saved, folder)
-        found = {name: text for name, text in contents(Path(folder)) if not name.startswith("root/")}
+            files.restore(host, saved, directory)
+        found = {name: text for name, text in contents(Path(directory)) if not name.startswith("root/")}
         found.pop("backup", None)
         assert found == outside
 

@@ -20,7 +20,7 @@ def test_waiting_for_what_was_never_begun_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../../../etc", "..", ".", "", "t-9/../t-8", "t-9\n", "a" * 65])
 def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
-    """A folder that is no transaction's is there, and would be taken for one that is at work."""
+    """A directory that is no transaction's is there, and would be taken for one that is at work."""
     (tmp_path / "etc").mkdir()
     (tmp_path / "var/lib/volcano-colocation/transactions/t-8").mkdir(parents=True)
     (tmp_path / "var/lib/volcano-colocation/transactions/t-9").mkdir()
@@ -52,10 +52,10 @@ def test_a_look_at_a_plan_changes_nothing(tmp_path: Path, check: bool) -> None:
     ],
 )
 def test_a_look_refuses_what_the_transaction_would(
-    tmp_path: Path, state_folder: str, file: dict[str, Any], step: str, reason: str
+    tmp_path: Path, state_directory: str, file: dict[str, Any], step: str, reason: str
 ) -> None:
-    (tmp_path / state_folder).mkdir(parents=True)
-    (tmp_path / state_folder / ("x" if state_folder == "var/lib" else "lib")).write_text("a file")
+    (tmp_path / state_directory).mkdir(parents=True)
+    (tmp_path / state_directory / ("x" if state_directory == "var/lib" else "lib")).write_text("a file")
     for action in ("check", "start"):
         arguments = {"action": action, "plan": document(**file), "root": str(tmp_path)}
         answer = module("node_transaction", arguments)["transaction"]

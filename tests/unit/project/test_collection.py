@@ -24,8 +24,8 @@ def load(name: str) -> Any:
     return yaml.safe_load((CHECKOUT / name).read_text())
 
 
-def stems(folder: str) -> set[str]:
-    return {path.stem for path in (PLUGINS / folder).glob("*.py")}
+def stems(directory: str) -> set[str]:
+    return {path.stem for path in (PLUGINS / directory).glob("*.py")}
 
 
 def documents(module: str) -> bool:

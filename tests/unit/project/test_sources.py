@@ -14,7 +14,7 @@ IGNORES = Path("tests/sanity")
 """ansible-test takes no line that holds a comment only."""
 
 DATA = "fixtures"
-"""Folders of what was recorded from nodes; a header would change what is tested."""
+"""Directories of what was recorded from nodes; a header would change what is tested."""
 
 NO_COMMENTS = (".jsonl", ".sum")
 """Results and the checksums of Go modules, which have no place for a comment."""
@@ -44,7 +44,7 @@ def test_every_file_names_its_authors_and_licence() -> None:
     assert [str(path) for path in sources() if not is_exempt(path) and not has_header(path)] == []
 
 
-def test_no_file_names_the_folder_of_this_checkout() -> None:
+def test_no_file_names_the_directory_of_this_checkout() -> None:
     assert [str(path) for path in sources() if f"{CHECKOUT}/" in text(path)] == []
 
 

@@ -28,13 +28,13 @@ def _files() -> tuple[PluginFile, ...]:
     return load(CHECKOUT / "plugins")
 
 
-def tree(folder: Path, texts: Mapping[str, str]) -> tuple[PluginFile, ...]:
+def tree(directory: Path, texts: Mapping[str, str]) -> tuple[PluginFile, ...]:
     """Plugins of a few files, by their path without its ending."""
     for name, text in texts.items():
-        path = folder / f"{name}.py"
+        path = directory / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return load(folder)
+    return load(directory)
 
 
 def long_functions(files: tuple[PluginFile, ...]) -> list[str]:
@@ -71,10 +71,10 @@ LOWER = ("modules", "module_utils/state", "plugin_utils/facts", "plugin_utils/ku
 """Packages of which each has a file ``low``."""
 
 
-def forbidden(folder: Path, package: str, text: str) -> list[str]:
+def forbidden(directory: Path, package: str, text: str) -> list[str]:
     """What the table says of one more file of a package."""
     lower = {f"{each}/low": "x = 1\n" for each in LOWER}
-    return list(forbidden_imports(tree(folder, {**lower, f"{package}/a": text})))
+    return list(forbidden_imports(tree(directory, {**lower, f"{package}/a": text})))
 
 
 @pytest.mark.parametrize("text", ["from ..facts.low import x\n", "from ...module_utils.state.low import x\n"])

@@ -78,57 +78,57 @@ def answer(result: Result) -> dict[str, Any]:
     }
 
 
-def named(folder: Path, result: Result) -> dict[str, str]:
+def named(directory: Path, result: Result) -> dict[str, str]:
     """The files that a diff names, where they lead below the root, with what they shall hold, redacted."""
     diff = result.get("diff") or []
     entries = diff if isinstance(diff, list) else [diff]
-    return {_place(folder, each["after_header"]): each["after"] for each in entries}
+    return {_place(directory, each["after_header"]): each["after"] for each in entries}
 
 
-def _place(folder: Path, path: str) -> str:
+def _place(directory: Path, path: str) -> str:
     """Directories may be links that lead to others below the root."""
     try:
-        return os.path.relpath(resolve_parent(str(folder / "root"), path), folder)
+        return os.path.relpath(resolve_parent(str(directory / "root"), path), directory)
     except OSError:
         return f"root{path}"
 
 
-def without_state(folder: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
+def without_state(directory: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
     """Without what the collection keeps for itself, and the directories on the way, which may be made for it."""
-    state = _place(folder, STATE)
+    state = _place(directory, STATE)
     return {path: nature for path, nature in tree.items() if not path.startswith(state) and path not in PARENTS}
 
 
-def odd_state(folder: Path) -> dict[str, tuple[object, ...]]:
+def odd_state(directory: Path) -> dict[str, tuple[object, ...]]:
     """What is in the place of a directory of ours and none: nobody has to change that."""
-    tree, state = digests(folder), _place(folder, STATE)
+    tree, state = digests(directory), _place(directory, STATE)
     places = (state, *(f"{state}/{name}" for name in ("transactions", "originals")))
-    return {place: tree[place] for place in places if place in tree and not (folder / place).is_dir()}
+    return {place: tree[place] for place in places if place in tree and not (directory / place).is_dir()}
 
 
-def contradictions(folder: Path, module: str, options: dict[str, Any]) -> Iterator[str]:
+def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Iterator[str]:
     """What is wrong with how a task treats the tree below ``folder/root``."""
-    arguments = {**options, "root": str(folder / "root")}
-    before, odd = digests(folder), odd_state(folder)
+    arguments = {**options, "root": str(directory / "root")}
+    before, odd = digests(directory), odd_state(directory)
     checked = run(module, arguments, check=True)
-    if digests(folder) != before:
+    if digests(directory) != before:
         yield "check mode changed the tree"
     real = run(module, arguments)
     if answer(checked) != answer(real):
         yield f"check mode said {answer(checked)}, the real run {answer(real)}"
-    old, new = (without_state(folder, tree) for tree in (before, digests(folder)))
+    old, new = (without_state(directory, tree) for tree in (before, digests(directory)))
     touched = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
-    written = _written(folder, module, options, real)
+    written = _written(directory, module, options, real)
     foreign = {path for path in touched if not _is_of(path, written)}
     if foreign:
         yield f"changed beside what it says: {sorted(foreign)}"
     if real.get("failed"):
-        if odd_state(folder) != odd:
+        if odd_state(directory) != odd:
             yield f"failed and changed one of {sorted(odd)}"
         if touched:
             yield f"failed and changed {sorted(touched)}"
         return
-    yield from (f"{path} is not as its diff says" for path in _not_as_told(folder, real))
+    yield from (f"{path} is not as its diff says" for path in _not_as_told(directory, real))
     again = run(module, arguments)
     if again.get("failed") or again.get("changed"):
         yield f"a second run said {answer(again)}"
@@ -139,34 +139,34 @@ def _is_of(path: str, written: Iterable[str]) -> bool:
     return any(path == each or each.startswith(f"{path}/") for each in written)
 
 
-def _written(folder: Path, module: str, options: Mapping[str, Any], result: Result) -> set[str]:
+def _written(directory: Path, module: str, options: Mapping[str, Any], result: Result) -> set[str]:
     """What the diff names, and the links that start slices at boot."""
-    files = set(named(folder, result))
+    files = set(named(directory, result))
     slices = {os.path.basename(path) for path in files if module == "node_restore" and path.endswith(".slice")}
     if module == "systemd_slice":
         slices = {options["name"]}
-    return files | {_place(folder, f"{WANTS}/{name}") for name in slices}
+    return files | {_place(directory, f"{WANTS}/{name}") for name in slices}
 
 
-def _not_as_told(folder: Path, result: Result) -> Iterator[str]:
-    for path, text in named(folder, result).items():
-        place = folder / path
+def _not_as_told(directory: Path, result: Result) -> Iterator[str]:
+    for path, text in named(directory, result).items():
+        place = directory / path
         found = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else ""
         if printable(redact_text(found)) != text:
             yield path
 
 
-def wrong(number: int, folder: Path) -> Iterator[str]:
+def wrong(number: int, directory: Path) -> Iterator[str]:
     tree = generate(number)
-    plant(tree, folder / "root")
-    before = digests(folder)
-    facts = run("node_facts", {"root": str(folder / "root")})
+    plant(tree, directory / "root")
+    before = digests(directory)
+    facts = run("node_facts", {"root": str(directory / "root")})
     if facts.get("failed"):
         yield f"{number}: node_facts: {facts['msg']}"
-    if digests(folder) != before:
+    if digests(directory) != before:
         yield f"{number}: node_facts changed the tree"
     for module, options in tasks(tree):
-        for said in contradictions(folder, module, options):
+        for said in contradictions(directory, module, options):
             yield f"{number}: {module} {options}: {said}"
 
 
@@ -174,10 +174,10 @@ def wrong(number: int, folder: Path) -> Iterator[str]:
 def test_a_generated_node_is_changed_as_check_mode_says_or_left_alone(part: int, tmp_path: Path) -> None:
     found: list[str] = []
     for number in NUMBERS[part::PARTS]:
-        folder = tmp_path / str(number)
-        folder.mkdir()
+        directory = tmp_path / str(number)
+        directory.mkdir()
         try:
-            found += wrong(number, folder)
+            found += wrong(number, directory)
         except Exception as error:  # a traceback of whatever kind is what is looked for
             found.append(f"{number}: {type(error).__name__}: {error}")
     assert found == [], "\n".join(found)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is taken of the boot loader's files, of the folder of static pods, and of rubik's file: no more than is told."""
+"""What is taken of the boot loader's files, of the directory of static pods, and of rubik's file: no more than is told."""
 
 from __future__ import annotations
 
@@ -141,35 +141,35 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     assert boot(Host(str(tmp_path))) == {}
 
 
-FOLDER = "/etc/kubernetes/manifests"
+DIRECTORY = "/etc/kubernetes/manifests"
 
 
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["kubelet", f"--pod-manifest-path={FOLDER}/"], ""),
-        ([], f"staticPodPath: {FOLDER}\n"),
-        ([], f'kind: x\n"staticPodPath": "{FOLDER}/" # here\n'),
-        ([], f'{{"a": 1,\n "staticPodPath": "{FOLDER}"}}\n'),
+        (["kubelet", f"--pod-manifest-path={DIRECTORY}/"], ""),
+        ([], f"staticPodPath: {DIRECTORY}\n"),
+        ([], f'kind: x\n"staticPodPath": "{DIRECTORY}/" # here\n'),
+        ([], f'{{"a": 1,\n "staticPodPath": "{DIRECTORY}"}}\n'),
     ],
 )
-def test_the_folder_of_static_pods_wherever_it_is_named(tmp_path: Path, words: list[str], text: str) -> None:
-    host = grow(tmp_path, {f"{FOLDER}/a.yaml": SECRET, f"{FOLDER}/.b.swp": "", f"{FOLDER}/old/c.yaml": ""})
-    assert static_pods(host, words, [text]) == {FOLDER: [".b.swp", "a.yaml"]}
+def test_the_directory_of_static_pods_wherever_it_is_named(tmp_path: Path, words: list[str], text: str) -> None:
+    host = grow(tmp_path, {f"{DIRECTORY}/a.yaml": SECRET, f"{DIRECTORY}/.b.swp": "", f"{DIRECTORY}/old/c.yaml": ""})
+    assert static_pods(host, words, [text]) == {DIRECTORY: [".b.swp", "a.yaml"]}
 
 
-def test_folders_of_static_pods_that_are_none(tmp_path: Path) -> None:
+def test_directories_of_static_pods_that_are_none(tmp_path: Path) -> None:
     host = grow(tmp_path, {"/etc/file": ""})
     text = "staticPodPath: relative\nstaticPodPath: /\n#staticPodPath: /no\nstaticPodPath: /nowhere\n"
     assert static_pods(host, [], [text, "staticPodPath: /etc/file\n"]) == {"/etc/file": [], "/nowhere": []}
 
 
 def test_static_pods_are_bounded(tmp_path: Path) -> None:
-    host = grow(tmp_path, {f"{FOLDER}/{number:04}.yaml": "" for number in range(NAME_LIMIT + 9)})
-    text = f"staticPodPath: {FOLDER}\n" + "".join(f"staticPodPath: /x/{number}\n" for number in range(40))
+    host = grow(tmp_path, {f"{DIRECTORY}/{number:04}.yaml": "" for number in range(NAME_LIMIT + 9)})
+    text = f"staticPodPath: {DIRECTORY}\n" + "".join(f"staticPodPath: /x/{number}\n" for number in range(40))
     found = static_pods(host, [], [text])
     assert len(found) == DIRECTORY_LIMIT
-    assert len(found[FOLDER]) == NAME_LIMIT
+    assert len(found[DIRECTORY]) == NAME_LIMIT
 
 
 @pytest.mark.parametrize(

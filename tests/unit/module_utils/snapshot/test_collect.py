@@ -62,12 +62,12 @@ def stat_line(pid: int, name: str, ticks: int) -> str:
 
 
 def process(pid: int, name: str, *argv: str, cgroup: str = "0::/system.slice/x.service") -> dict[str, str]:
-    folder = f"proc/{pid}"
+    directory = f"proc/{pid}"
     return {
-        f"{folder}/comm": f"{name}\n",
-        f"{folder}/cmdline": "\0".join(argv) + "\0",
-        f"{folder}/stat": stat_line(pid, name, 500),
-        f"{folder}/cgroup": f"{cgroup}\n",
+        f"{directory}/comm": f"{name}\n",
+        f"{directory}/cmdline": "\0".join(argv) + "\0",
+        f"{directory}/stat": stat_line(pid, name, 500),
+        f"{directory}/cgroup": f"{cgroup}\n",
     }
 
 
@@ -184,10 +184,10 @@ def journal(transaction: str, state: str) -> str:
 
 def test_transactions_that_have_not_ended_are_told(tmp_path: Path) -> None:
     ids = [f"20261121T013455-0000000{number}" for number in range(4)]
-    folder = "var/lib/volcano-colocation/transactions"
+    directory = "var/lib/volcano-colocation/transactions"
     states = zip(ids, ("committed", "applying", "rolled-back"))
-    tree = {f"{folder}/{each}/journal.json": journal(each, state) for each, state in states}
-    grow(tmp_path, {**tree, f"{folder}/{ids[3]}/plan.json": "{}"})
+    tree = {f"{directory}/{each}/journal.json": journal(each, state) for each, state in states}
+    grow(tmp_path, {**tree, f"{directory}/{ids[3]}/plan.json": "{}"})
     assert collect(Host(str(tmp_path)))["unfinished_transactions"] == [ids[1]]
 
 
@@ -300,10 +300,10 @@ def test_a_symlink_stays_one_and_shows_what_it_leads_to(tmp_path: Path) -> None:
 
 
 def test_no_text_of_this_machine_is_in_the_snapshot_of_an_image(tmp_path: Path) -> None:
-    """Links in the place of files and of folders, whose targets are on this machine and not in the image."""
+    """Links in the place of files and of directories, whose targets are on this machine and not in the image."""
     root, outside = tmp_path / "image", tmp_path / "machine"
-    for folder in (root / "etc/systemd/system", root / "proc", outside / "systemd"):
-        folder.mkdir(parents=True)
+    for directory in (root / "etc/systemd/system", root / "proc", outside / "systemd"):
+        directory.mkdir(parents=True)
     for name in ("config.yaml", "systemd/kubelet.service", "meminfo"):
         (outside / name).write_text("memory: of this machine\n")
     (root / "var/lib").mkdir(parents=True)
@@ -369,7 +369,7 @@ def test_a_fifo_does_not_hang_us(tmp_path: Path) -> None:
     assert "text" not in found
 
 
-def test_a_folder_and_a_socket_are_described_by_their_kind(tmp_path: Path) -> None:
+def test_a_directory_and_a_socket_are_described_by_their_kind(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "s"))

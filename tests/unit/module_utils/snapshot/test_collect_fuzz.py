@@ -39,12 +39,12 @@ TREE = {
 CONTENT = st.binary(max_size=200) | st.text("0123456789:/-, \n\0\t()=kub{}[]", max_size=120).map(str.encode)
 
 
-def build(folder: Path) -> Path:
+def build(directory: Path) -> Path:
     for name, text in TREE.items():
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return folder
+    return directory
 
 
 @settings(max_examples=250, deadline=None)
@@ -56,9 +56,9 @@ def build(folder: Path) -> Path:
 @example({"proc/7/stat": b"kubelet)"})
 def test_garbage_is_evidence(garbage: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as name:
-        folder = build(Path(name))
+        directory = build(Path(name))
         for path, content in garbage.items():
-            (folder / path).write_bytes(content)
+            (directory / path).write_bytes(content)
         snapshot = collect(Host(name))
     assert json.dumps(unpack(pack(snapshot))) == json.dumps(snapshot)
 

@@ -15,13 +15,13 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machin
 ENGINE = "/usr/local/lib/volcano-colocation"
 
 
-def tree(folder: Path, mountinfo: str, **files: str) -> Host:
+def tree(directory: Path, mountinfo: str, **files: str) -> Host:
     """A host whose kernel says this of its mounts."""
     for path, text in {"/proc/self/mountinfo": mountinfo, **files}.items():
-        place = folder / path.lstrip("/")
+        place = directory / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    return Host(str(folder))
+    return Host(str(directory))
 
 
 def test_what_the_initramfs_mounted_may_come_before_the_root(tmp_path: Path) -> None:

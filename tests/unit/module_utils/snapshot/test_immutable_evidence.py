@@ -35,15 +35,15 @@ LOST = {
 }
 
 
-def node(folder: Path, mounts: str = DISK, **release: str) -> Host:
+def node(directory: Path, mounts: str = DISK, **release: str) -> Host:
     for path, text in {
         "proc/self/mountinfo": mounts,
         "usr/lib/os-release": "".join(f'{name}="{value}"\n' for name, value in release.items()),
     }.items():
-        place = folder / path
+        place = directory / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    return Host(str(folder))
+    return Host(str(directory))
 
 
 def refused(host: Host) -> set[str]:

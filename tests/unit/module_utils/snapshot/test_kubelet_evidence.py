@@ -33,7 +33,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_sy
 )
 from ansible_collections.volcano.colocation.tests.support.node.tcp_listener import listening
 
-FOLDER = "/etc/kubernetes/kubelet.conf.d"
+DIRECTORY = "/etc/kubernetes/kubelet.conf.d"
 UNIT = "/usr/lib/systemd/system/kubelet.service"
 OVER = "/etc/systemd/system/kubelet.service"
 
@@ -52,42 +52,42 @@ def write(root: Path, path: str, text: str) -> None:
 
 def test_dropins_come_in_the_order_of_walkdir(tmp_path: Path) -> None:
     for name in ("b.conf", "a/z.conf", "a.conf", "a/README", "c.conf/inner.conf", ".conf", "d.yaml"):
-        write(tmp_path, f"{FOLDER}/{name}", "")
-    (tmp_path / FOLDER.lstrip("/") / "linked").symlink_to("a")
-    (tmp_path / FOLDER.lstrip("/") / "linked.conf").symlink_to("a.conf")
-    found = kubelet_files.dropins(Host(str(tmp_path)), FOLDER)
-    names = [path[len(FOLDER) + 1 :] for path in found["paths"]]
+        write(tmp_path, f"{DIRECTORY}/{name}", "")
+    (tmp_path / DIRECTORY.lstrip("/") / "linked").symlink_to("a")
+    (tmp_path / DIRECTORY.lstrip("/") / "linked.conf").symlink_to("a.conf")
+    found = kubelet_files.dropins(Host(str(tmp_path)), DIRECTORY)
+    names = [path[len(DIRECTORY) + 1 :] for path in found["paths"]]
     assert names == [".conf", "a/z.conf", "a.conf", "b.conf", "c.conf/inner.conf", "linked.conf"]
     assert (found["exists"], found["left_out"]) == (True, 0)
 
 
 def test_too_many_dropins_are_counted(tmp_path: Path) -> None:
     for number in range(kubelet_files.MAX_DROPINS + 3):
-        write(tmp_path, f"{FOLDER}/{number:03}.conf", "")
-    found = kubelet_files.dropins(Host(str(tmp_path)), FOLDER)
+        write(tmp_path, f"{DIRECTORY}/{number:03}.conf", "")
+    found = kubelet_files.dropins(Host(str(tmp_path)), DIRECTORY)
     assert (len(found["paths"]), found["left_out"]) == (kubelet_files.MAX_DROPINS, 3)
 
 
-@pytest.mark.parametrize("folder", [None, "", "relative"])
-def test_no_folder_is_looked_at_without_the_flag(tmp_path: Path, folder: str | None) -> None:
-    found = kubelet_files.dropins(Host(str(tmp_path)), folder)
-    assert found == {"folder": folder, "exists": None, "paths": [], "left_out": 0}
+@pytest.mark.parametrize("directory", [None, "", "relative"])
+def test_no_directory_is_looked_at_without_the_flag(tmp_path: Path, directory: str | None) -> None:
+    found = kubelet_files.dropins(Host(str(tmp_path)), directory)
+    assert found == {"folder": directory, "exists": None, "paths": [], "left_out": 0}
 
 
-def test_a_folder_that_is_none(tmp_path: Path) -> None:
+def test_a_directory_that_is_none(tmp_path: Path) -> None:
     assert kubelet_files.dropins(Host(str(tmp_path)), "/nowhere")["exists"] is False
     write(tmp_path, "/etc/file", "")
     assert kubelet_files.dropins(Host(str(tmp_path)), "/etc/file")["exists"] is False
 
 
 def test_links_in_a_circle_are_one_dropin_that_cannot_be_read(tmp_path: Path) -> None:
-    place = tmp_path / FOLDER.lstrip("/")
+    place = tmp_path / DIRECTORY.lstrip("/")
     place.mkdir(parents=True)
     (place / "loop.conf").symlink_to("loop.conf")
     os.mkfifo(place / "pipe.conf")
-    found = kubelet_files.dropin_sources(Host(str(tmp_path)), FOLDER)
-    assert found["files"][f"{FOLDER}/loop.conf"]["error"]
-    assert found["files"][f"{FOLDER}/pipe.conf"]["kind"] == "special"
+    found = kubelet_files.dropin_sources(Host(str(tmp_path)), DIRECTORY)
+    assert found["files"][f"{DIRECTORY}/loop.conf"]["error"]
+    assert found["files"][f"{DIRECTORY}/pipe.conf"]["kind"] == "special"
 
 
 def test_the_unit_is_where_systemd_says(tmp_path: Path) -> None:
@@ -171,16 +171,16 @@ def test_all_of_it_is_in_the_evidence(tmp_path: Path) -> None:
         tmp_path,
         **{
             "/etc/k.yaml": "cgroupDriver: systemd\n",
-            f"{FOLDER}/a.conf": "x",
+            f"{DIRECTORY}/a.conf": "x",
             UNIT: "[Service]\nEnvironmentFile=-/etc/own.env\n",
             "/etc/own.env": "KUBELET_EXTRA_ARGS=--v=2\n",
             "/data/memory_manager_state": "{}",
         },
     )
-    argv = ["/usr/bin/kubelet", "--config", "/etc/k.yaml", f"--config-dir={FOLDER}", "--root-dir=/data/", "--port=x"]
+    argv = ["/usr/bin/kubelet", "--config", "/etc/k.yaml", f"--config-dir={DIRECTORY}", "--root-dir=/data/", "--port=x"]
     found = kubelet(host, [{"pid": 7, "argv": argv}])
     assert json.loads(json.dumps(found)) == found
-    assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
+    assert found["config_dir"]["paths"] == [f"{DIRECTORY}/a.conf"]
     assert (found["checkpoint_path"], found["memory_checkpoint_path"]) == (
         "/data/cpu_manager_state",
         "/data/memory_manager_state",
@@ -195,14 +195,14 @@ def test_a_kubelet_that_does_not_run_is_looked_for_where_its_unit_says(tmp_path:
         tmp_path,
         **{
             UNIT: '[Service]\nEnvironment="A=--config=/etc/k.yaml --v=2"\nEnvironmentFile=/etc/own.env\n',
-            "/etc/own.env": f"B='--root-dir /data --config-dir {FOLDER}'\n",
+            "/etc/own.env": f"B='--root-dir /data --config-dir {DIRECTORY}'\n",
             "/etc/k.yaml": "x",
-            f"{FOLDER}/a.conf": "y",
+            f"{DIRECTORY}/a.conf": "y",
         },
     )
     found = kubelet(host, [])
     assert (found["config_path"], found["checkpoint_path"]) == ("/etc/k.yaml", "/data/cpu_manager_state")
-    assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
+    assert found["config_dir"]["paths"] == [f"{DIRECTORY}/a.conf"]
 
 
 def test_settings_of_a_unit_are_read_over_continued_lines() -> None:
@@ -306,9 +306,9 @@ def test_a_text_that_is_no_command_line_has_no_words() -> None:
 
 
 @contextmanager
-def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
+def kubelet_server(directory: Path, answer: bytes) -> Iterator[tuple[str, int]]:
     """A TLS server with a certificate that nobody signed, as kubelet has one; it answers one request."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    key, certificate = directory / "key.pem", directory / "certificate.pem"
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=node", "-days", "1"]
     subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

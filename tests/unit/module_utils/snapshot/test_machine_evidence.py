@@ -60,11 +60,11 @@ def stat_line(pid: int, threads: int = 1, policy: int = 0, priority: int = 0, fl
 
 
 def task(pid: int, tid: int, cgroup: str, policy: int = 0, priority: int = 0) -> dict[str, str]:
-    folder = f"/proc/{pid}/task/{tid}"
+    directory = f"/proc/{pid}/task/{tid}"
     return {
-        f"{folder}/stat": stat_line(tid, 1, policy, priority),
-        f"{folder}/cgroup": f"0::{cgroup}\n",
-        f"{folder}/comm": f"thread{tid}\n",
+        f"{directory}/stat": stat_line(tid, 1, policy, priority),
+        f"{directory}/cgroup": f"0::{cgroup}\n",
+        f"{directory}/comm": f"thread{tid}\n",
     }
 
 
@@ -285,21 +285,22 @@ def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) ->
 
 
 def test_siblings_of_cpus_are_listed_once_where_the_kernel_names_them(tmp_path: Path) -> None:
-    folder = "/sys/devices/system/cpu"
+    directory = "/sys/devices/system/cpu"
     siblings = {
-        f"{folder}/cpu{number}/topology/thread_siblings_list": f"{number % 2},{number % 2 + 2}\n" for number in range(4)
+        f"{directory}/cpu{number}/topology/thread_siblings_list": f"{number % 2},{number % 2 + 2}\n"
+        for number in range(4)
     }
-    files = {f"{folder}/online": "0-3\n", f"{folder}/offline": "4-7\n", f"{folder}/cpufreq/x": "", **siblings}
+    files = {f"{directory}/online": "0-3\n", f"{directory}/offline": "4-7\n", f"{directory}/cpufreq/x": "", **siblings}
     found = cpus(grow(tmp_path, files))
     assert (found["offline"], found["present"], found["siblings"]) == ("4-7", None, ["0,2", "1,3"])
-    assert cpus(grow(tmp_path, {f"{folder}/smt/active": "0\n"}))["siblings"] == []
+    assert cpus(grow(tmp_path, {f"{directory}/smt/active": "0\n"}))["siblings"] == []
 
 
 def test_each_socket_is_listed_once(tmp_path: Path) -> None:
-    folder = "/sys/devices/system/cpu"
-    packages = {f"{folder}/cpu{number}/topology/physical_package_id": f"{number % 2}\n" for number in range(4)}
+    directory = "/sys/devices/system/cpu"
+    packages = {f"{directory}/cpu{number}/topology/physical_package_id": f"{number % 2}\n" for number in range(4)}
     assert cpus(grow(tmp_path, packages))["sockets"] == ["0", "1"]
-    assert cpus(grow(tmp_path / "none", {f"{folder}/online": "0\n"}))["sockets"] == []
+    assert cpus(grow(tmp_path / "none", {f"{directory}/online": "0\n"}))["sockets"] == []
 
 
 def test_sysctls_of_the_kernel_are_read_where_they_exist(tmp_path: Path) -> None:
@@ -353,7 +354,7 @@ def test_the_version_that_the_next_boot_starts(tmp_path: Path) -> None:
     assert installed_version(host) == "258"
 
 
-def test_names_of_what_is_no_folder(tmp_path: Path) -> None:
+def test_names_of_what_is_no_directory(tmp_path: Path) -> None:
     os.symlink("loop", tmp_path / "loop")
     assert list_names(Host(str(tmp_path)), "/loop") == []
     assert list_names(Host(str(tmp_path)), "relative") == []

@@ -25,13 +25,13 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.store imp
 NOBODY = 65534
 
 
-@pytest.fixture(name="folder")
-def _folder() -> Iterator[Path]:
-    """Where everybody may look, unlike in the folders of pytest."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+@pytest.fixture(name="directory")
+def _directory() -> Iterator[Path]:
+    """Where everybody may look, unlike in the directories of pytest."""
+    directory = Path(tempfile.mkdtemp())
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory)
 
 
 @contextmanager
@@ -48,12 +48,12 @@ def nobody() -> Iterator[None]:
 
 
 @pytest.fixture(name="closed", params=["", "/transactions"])
-def _closed(folder: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Host, str]]:
+def _closed(directory: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Host, str]]:
     """A node of ours, and a directory on it that only its owner may look into."""
-    path = folder / f"{STATE_DIRECTORY}{request.param}".lstrip("/")
-    (folder / STATE_DIRECTORY.lstrip("/") / "transactions/t-1").mkdir(parents=True)
+    path = directory / f"{STATE_DIRECTORY}{request.param}".lstrip("/")
+    (directory / STATE_DIRECTORY.lstrip("/") / "transactions/t-1").mkdir(parents=True)
     path.chmod(0)
-    yield Host(str(folder)), f"{STATE_DIRECTORY}{request.param}"
+    yield Host(str(directory)), f"{STATE_DIRECTORY}{request.param}"
     path.chmod(0o700)
 
 
@@ -79,6 +79,6 @@ def test_whoever_needs_the_transactions_is_told_so(closed: tuple[Host, str]) -> 
         Store(host).transactions()
 
 
-def test_a_node_without_records_has_no_problem(folder: Path) -> None:
-    host = Host(str(folder))
+def test_a_node_without_records_has_no_problem(directory: Path) -> None:
+    host = Host(str(directory))
     assert (record_problems(host), unfinished_transactions(host), ledger_problem(host)) == ([], [], None)

@@ -154,7 +154,7 @@ def test_imports_are_followed_from_the_importing_file(tmp_path: Path) -> None:
     assert found["/gone.toml"] == {"kind": "missing"}
 
 
-def test_drop_ins_of_the_usual_folder_are_taken_along_imported_or_not(tmp_path: Path) -> None:
+def test_drop_ins_of_the_usual_directory_are_taken_along_imported_or_not(tmp_path: Path) -> None:
     grow(
         tmp_path, {MAIN: "", "etc/containerd/conf.d/a.toml": 'imports = ["b.toml"]', "etc/containerd/conf.d/c.txt": ""}
     )
@@ -415,17 +415,17 @@ def test_a_runtime_that_refuses_to_tell_its_driver(tmp_path: Path) -> None:
     assert found["sandboxes"] == []
 
 
-def program(folder: Path, script: str) -> str:
-    path = folder / "containerd"
+def program(directory: Path, script: str) -> str:
+    path = directory / "containerd"
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
     return str(path)
 
 
-def dump_of(folder: Path, script: str, main: str) -> dict[str, Any] | None:
-    config = folder / "config.toml"
+def dump_of(directory: Path, script: str, main: str) -> dict[str, Any] | None:
+    config = directory / "config.toml"
     config.write_text(main, encoding="utf-8")
-    found = containerd_files(Host("/"), ["containerd", "-c", str(config)], program(folder, script))
+    found = containerd_files(Host("/"), ["containerd", "-c", str(config)], program(directory, script))
     dump: dict[str, Any] | None = found.get("dump")
     return dump
 

@@ -14,8 +14,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_f
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, captured, put
 
 
-def kept_file(folder: Path) -> Path:
-    (found,) = (path for path in folder.rglob("*") if path.is_file())
+def kept_file(directory: Path) -> Path:
+    (found,) = (path for path in directory.rglob("*") if path.is_file())
     return found
 
 

@@ -44,14 +44,14 @@ PLANTED = "hunter2-Zm9v"
 PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 
 
-def replayed(folder: Path, snapshot: dict[str, Any], **profile: Any) -> dict[str, Any]:
-    path = str(save_snapshot(folder, "node", snapshot))
+def replayed(directory: Path, snapshot: dict[str, Any], **profile: Any) -> dict[str, Any]:
+    path = str(save_snapshot(directory, "node", snapshot))
     return assess_recorded(path, read_snapshot(path), profile)
 
 
-def refused(folder: Path, document: Any) -> str:
+def refused(directory: Path, document: Any) -> str:
     """Why the document is refused; it has to name the file."""
-    path = folder / "broken.snapshot.json"
+    path = directory / "broken.snapshot.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(SnapshotError) as caught:
         assess_recorded(str(path), read_snapshot(str(path)), WANTED)
@@ -84,13 +84,13 @@ def test_a_node_with_secrets_is_replayed_as_it_was_without_them(tmp_path: Path) 
 
 def test_a_snapshot_is_its_owners_alone_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     os.umask(0o022)
-    folder = tmp_path / "a" / "b"
+    directory = tmp_path / "a" / "b"
     for _twice in range(2):
-        path = save_snapshot(folder, "rack/7", captured(ALIGNED))
-    assert path == folder / "rack_7.snapshot.json"
-    assert [each.name for each in folder.iterdir()] == [path.name]
+        path = save_snapshot(directory, "rack/7", captured(ALIGNED))
+    assert path == directory / "rack_7.snapshot.json"
+    assert [each.name for each in directory.iterdir()] == [path.name]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
     assert json.loads(path.read_text(encoding="utf-8"))["redacted"] is True
 
 
@@ -121,24 +121,24 @@ Writer = Callable[[Path, str, dict[str, Any]], Path]
 @pytest.mark.parametrize("write", [write_report, save_snapshot])
 @pytest.mark.parametrize("suffix", ["", ".part"])
 def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_path: Path) -> None:
-    victim, folder = tmp_path / "victim", tmp_path / "reports"
+    victim, directory = tmp_path / "victim", tmp_path / "reports"
     victim.write_text("precious", encoding="utf-8")
-    path = write(folder, "n1", captured(ALIGNED))
+    path = write(directory, "n1", captured(ALIGNED))
     path.unlink()
     path.with_name(path.name + suffix).symlink_to(victim)
-    write(folder, "n1", captured(ALIGNED))
+    write(directory, "n1", captured(ALIGNED))
     assert victim.read_text(encoding="utf-8") == "precious"
     assert not path.is_symlink()
     assert path.is_file()
 
 
 def test_only_one_function_writes_files_on_the_controller() -> None:
-    """``keep_snapshot`` writes into Ansible's own private folder, and creates each file exclusively."""
+    """``keep_snapshot`` writes into Ansible's own private directory, and creates each file exclusively."""
     writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
     found = {
         path.name
-        for folder in ("action", "plugin_utils")
-        for path in sorted((PLUGINS / folder).rglob("*.py"))
+        for directory in ("action", "plugin_utils")
+        for path in sorted((PLUGINS / directory).rglob("*.py"))
         if writes.search(path.read_text(encoding="utf-8"))
     }
     assert found == {"snapshot_files.py"}
@@ -151,7 +151,7 @@ def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
     assert list(recorded_snapshots(tmp_path / "a.json")) == [("a", str(tmp_path / "a.json"))]
 
 
-def test_a_folder_without_any_is_refused(tmp_path: Path) -> None:
+def test_a_directory_without_any_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="no snapshot in it"):
         list(recorded_snapshots(tmp_path))
     with pytest.raises(SnapshotError, match="No such file"):
