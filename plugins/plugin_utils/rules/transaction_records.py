@@ -7,7 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...module_utils.snapshot.record_evidence import ANSWER, BLOCKING, DIRECTORY, IMAGES, JOURNAL, ORIGINAL, SETTINGS
+from ...module_utils.snapshot.record_evidence import (
+    BLOCKING,
+    DIRECTORY,
+    IMAGES,
+    JOURNAL,
+    ORIGINAL,
+    SETTINGS,
+    TRANSACTION_RESULT,
+)
 from ..facts.node_state import NodeFacts, RecordProblem
 from ..plan.change_set import Refusal
 from .rule_types import Effect, Finding, Severity
@@ -49,7 +57,7 @@ CONSEQUENCES: Mapping[str, Consequence] = {
     JOURNAL: Consequence(HALF_DONE, Severity.ERROR, Effect.UNKNOWN),
     LEDGER: Consequence("every change of services is refused, and node_restore puts nothing back"),
     ORIGINAL: Consequence("node_restore puts nothing back"),
-    ANSWER: Consequence("node_restore puts nothing back"),
+    TRANSACTION_RESULT: Consequence("node_restore puts nothing back"),
     SETTINGS: Consequence("cgroup_qos and node_restore change no cgroup, and no setting is applied again at boot"),
     IMAGES: Consequence("agent_image imports and removes no image"),
 }

@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_endpoints import (
     CONFIGZ_LIMIT,
     configz,
-    parse_answer,
+    parse_response,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_evidence import kubelet
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd import unit_syntax
@@ -259,7 +259,7 @@ OK = b"HTTP/1.0 200 OK\r\n\r\n"
     ],
 )
 def test_only_known_fields_of_configz_are_kept(answer: bytes, found: dict[str, Any]) -> None:
-    assert parse_answer(answer) == found
+    assert parse_response(answer) == found
 
 
 @contextmanager
