@@ -96,7 +96,7 @@ CASES = {
     "unknown controller": _option("'bogus' is none of the kernel's", controllers=["bogus"]),
     "description in two lines": _option("does not fit in a line of a unit file", description="a\nExecStart=/x"),
     "unknown state": _option("state must be one of: present, absent", state="gone"),
-    "root that is not there": _option("root: '/none/such' is no folder", root="/none/such"),
+    "root that is not there": _option("root: '/none/such' is not a directory", root="/none/such"),
     "somebody else's file": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: "[Slice]\n"}),
     "bytes for a file": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: bytes(range(256))}),
     "folder for a file": _place(f"/{FILE}: it is not a regular file", "Name the file", {f"{FILE}/x": "y"}),

@@ -118,7 +118,7 @@ def test_what_is_ours_goes_when_nothing_is_left(root: Path) -> None:
     [
         ({"action": "forget"}, "value of action must be one of: show, restore"),
         ({"action": "restore", "sections": ["kubelet"]}, "sections must be one or more of: qos, slices"),
-        ({"root": "/none/such"}, "root: '/none/such' is no folder"),
+        ({"root": "/none/such"}, "root: '/none/such' is not a directory"),
         ({"bogus": 1}, "Unsupported parameters"),
     ],
 )

@@ -202,7 +202,7 @@ def conversations() -> dict[str, tuple[bytes, str]]:
         "reset": (frame(3, 0, 1, struct.pack(">I", 7)), "reset the request .HTTP/2 error 7"),
         "goes away": (frame(7, 0, 0, struct.pack(">II", 0, 2) + b"bye"), "closes the connection .HTTP/2 error 2"),
         "push": (frame(5, 4, 1, b"\0\0\0\2"), "out of order"),
-        "broken off headers": (frame(1, 0, 1, plain) + frame(0, 1, 1, b""), "broke off a header block"),
+        "broken off headers": (frame(1, 0, 1, plain) + frame(0, 1, 1, b""), "sent an incomplete header block"),
         "broken headers": (frame(1, 5, 1, b"\x80"), "headers that cannot be read"),
         "giant frame": (b"\xff\xff\xff\0\0\0\0\0\1", "does not speak HTTP/2"),
         "hangs up": (b"", "closed the connection"),
