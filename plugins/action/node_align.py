@@ -44,7 +44,7 @@ def described(facts: NodeFacts, plan: Plan, judged: ComparedProfile) -> dict[str
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_ALIGN
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         profile, judged = parse_compared_profile({**arguments, "compare_defaults": True})
         seconds("health_timeout", arguments["health_timeout"])
         snapshot = self._evidence(node, profile, arguments)
@@ -72,7 +72,7 @@ class ActionModule(ColocationAction):
             result.update(self._carry_out(node, document, edits, profile, arguments, judged))
             if self._task.check_mode:
                 result["observation"] = snapshot_files.keep_snapshot(constants.DEFAULT_LOCAL_TMP, snapshot)
-        result["usage"] = node.usage.published()
+        result["usage"] = node.usage.to_result()
         return result
 
     def _evidence(self, node: Node, profile: Profile, arguments: Mapping[str, Any]) -> dict[str, Any]:

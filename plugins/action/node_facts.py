@@ -18,7 +18,7 @@ from ..plugin_utils.report.redact import redact_snapshot
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_FACTS
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         kept = arguments["snapshot"]
         snapshot = read_snapshot(kept) if kept else node.snapshot()
         facts = assess_recorded(kept or node.name, snapshot, arguments)

@@ -21,7 +21,7 @@ from ..plugin_utils.report.node_table import Row, failing_nodes_message, missing
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_REPLAY
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         rows: list[Row] = []
         bad: dict[str, list[str]] = {}
         unread: list[str] = []

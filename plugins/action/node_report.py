@@ -18,7 +18,7 @@ from ..plugin_utils.report.node_block import Filter, failing_codes, render_node
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_REPORT
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         name, facts = arguments["name"], arguments["facts"]
         block = render_node(name, facts, Filter(arguments["finding_codes"], arguments["finding_severities"]))
         display.display(block)

@@ -56,7 +56,7 @@ class ActionModule(ColocationAction):
         with snapshot_errors(node.name, "ledger"):
             return read_evidence(node.ledger())
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         seconds("health_timeout", arguments["health_timeout"])
         evidence = self._evidence(node)
         if evidence.open and self._task.check_mode:
@@ -84,5 +84,5 @@ class ActionModule(ColocationAction):
             result.update(check_restore(node, restore, arguments["health_timeout"]))
         else:
             result.update(apply_restore(node, restore, arguments["health_timeout"], self.show_progress))
-        result["usage"] = node.usage.published()
+        result["usage"] = node.usage.to_result()
         return result

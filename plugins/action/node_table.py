@@ -21,7 +21,7 @@ class ActionModule(ColocationAction):
         self._hosts = (task_vars or {}).get("hostvars", {})
         return super().run(tmp, task_vars)
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if len(arguments["nodes"]) < 2:
             return {"changed": False, "table": ""}
         wanted = Filter(arguments["finding_codes"], arguments["finding_severities"])

@@ -22,7 +22,7 @@ from ..plugin_utils.settings.task_plan import plan_tasks, qos_plan_result
 class ActionModule(ColocationAction):
     ARGUMENTS = QOS_PLAN
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         named = {
             field.key: cgroup(field.option, arguments[field.option])
             for field in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP)

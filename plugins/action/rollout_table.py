@@ -16,7 +16,7 @@ from ..plugin_utils.node.transport import Node
 class ActionModule(RoleResultsAction):
     ARGUMENTS = ROLLOUT_TABLE
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         failed = arguments["failed"]
         rows = [table_row(name, self.registered(name), str(failed.get(name, ""))) for name in arguments["nodes"]]
         if not rows:

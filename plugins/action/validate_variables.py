@@ -15,5 +15,5 @@ from ..plugin_utils.profile.argspec import Spec
 class ActionModule(ColocationAction):
     ARGUMENTS: ClassVar[Spec] = {}
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"changed": False}

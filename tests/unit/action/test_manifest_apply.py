@@ -64,9 +64,9 @@ def _run(found: Cluster, given: Mapping[str, Any], *, check: bool, wait: Callabl
         def connect(self, context: ErrorContext) -> Client:
             return found.client(context, dry_run=self._task.check_mode)
 
-        def work(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        def execute(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             node.sleep = lambda _seconds: wait()
-            result: dict[str, Any] = super().work(node, arguments)
+            result: dict[str, Any] = super().execute(node, arguments)
             return result
 
     task = Task()

@@ -64,7 +64,7 @@ def test_a_snapshot_is_one_execution() -> None:
     node = Node(script, "/srv/image")
     assert node.snapshot() == SNAPSHOT
     assert script.asked == [(SNAPSHOT_MODULE, {"root": "/srv/image"})]
-    assert node.usage.published() == {
+    assert node.usage.to_result() == {
         "module_executions": 1,
         "polls": 0,
         "planning_ms": 0.0,
@@ -138,7 +138,7 @@ def test_a_live_snapshot_is_checked_as_a_recorded_one(document: Any, said: str) 
     ],
 )
 def test_a_transactions_answer_of_another_shape_is_a_failure(found: Any) -> None:
-    with pytest.raises(NodeFailure, match=r"^n1: the node's answer about a transaction cannot be read: .+\. See "):
+    with pytest.raises(NodeFailure, match=r"^n1: the node's response about a transaction cannot be read: .+\. See "):
         Node(Script({"transaction": found}), name="n1").transact(PLAN, unseen)
 
 
@@ -187,7 +187,7 @@ def test_an_engine_that_systemd_must_have_ended_is_not_waited_for(timeout: int |
     with pytest.raises(NodeFailure) as raised:
         node.transact(document, lambda _each: None)
     told = str(raised.value)
-    assert "is still at work on the node, in step 'start kubelet'" in told
+    assert "is still running on the node, in step 'start kubelet'" in told
     assert f"--unit volcano-colocation-{PLAN['id']}.service there; run this again" in told
     assert limit <= script.time - POLL_SECONDS <= limit + 60 + POLL_SECONDS
     assert raised.value.result["transaction"]["state"] == "applying"
@@ -196,7 +196,7 @@ def test_an_engine_that_systemd_must_have_ended_is_not_waited_for(timeout: int |
 def test_nor_is_one_that_goes_on() -> None:
     script = Endless(limit=2880.0)
     node = Node(script, now=lambda: script.time)
-    with pytest.raises(NodeFailure, match="is still at work on the node"):
+    with pytest.raises(NodeFailure, match="is still running on the node"):
         node.recover("finish", lambda _each: None)
     assert 2880.0 <= script.time - POLL_SECONDS <= 2880.0 + 60 + POLL_SECONDS
 
@@ -307,7 +307,10 @@ def test_a_node_that_had_nothing_open_has_nothing_to_tell_after_a_loss() -> None
 
 @pytest.mark.parametrize(
     ("answer", "words"),
-    [(state("rollback-failed"), f"{PLAN['id']} could not be undone"), ({"failed": True, "msg": "locked"}, "locked")],
+    [
+        (state("rollback-failed"), f"{PLAN['id']} could not be rolled back"),
+        ({"failed": True, "msg": "locked"}, "locked"),
+    ],
 )
 def test_what_cannot_be_undone_is_told(answer: dict[str, Any], words: str) -> None:
     with pytest.raises(NodeFailure, match=words) as raised:
