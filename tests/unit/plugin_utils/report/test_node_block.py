@@ -47,7 +47,7 @@ def test_what_people_see_of_the_captured_nodes() -> None:
 def test_a_healthy_node_takes_six_lines() -> None:
     block = render_node("node1", put(golden("facts", ALIGNED), [], "findings")).splitlines()
     assert block == [
-        "node1: aligned. All that runs agrees, and a restart keeps it so.",
+        "node1: aligned. All running components agree, and a restart will not change that.",
         "  node       cgroup v2, systemd 257.13-1~deb13u1, kernel 6.12.107+deb13-cloud-amd64, CPUs 0-1",
         "  kubelet    1.20.2, healthy, cgroup driver systemd, CPU manager static",
         "  runtime    containerd 1.7.24~ds1, handlers: runc systemd, NRI on",
@@ -90,7 +90,10 @@ def test_no_value_of_a_long_profile_is_cut_out() -> None:
 
 def test_the_verdict_and_the_finding_that_decides_it_come_first() -> None:
     first = render_node("node1", golden("facts", DIFFERING)).splitlines()[0]
-    assert first == "node1: MISALIGNED. It does not work as wanted: kubelet uses systemd, containerd uses cgroupfs."
+    assert (
+        first
+        == "node1: MISALIGNED. The node does not work as intended: kubelet uses systemd, containerd uses cgroupfs."
+    )
 
 
 def test_errors_come_first_and_long_evidence_is_cut() -> None:
@@ -121,8 +124,8 @@ def test_a_filter_says_how_much_it_hides_and_keeps_the_verdict() -> None:
     assert "[b]" in block
     assert "[a]" not in block
     assert "[c]" not in block
-    assert block.startswith("n: MISALIGNED. It does not work as wanted: a is wrong.")
-    assert block.endswith("  2 finding(s) left out as asked; the JSON report has them all.")
+    assert block.startswith("n: MISALIGNED. The node does not work as intended: a is wrong.")
+    assert block.endswith("  2 finding(s) hidden by your filter; the JSON report has them all.")
 
 
 def test_failing_codes_are_those_of_the_severities_each_once() -> None:

@@ -74,8 +74,8 @@ def test_several_refusals_are_a_list() -> None:
     ("word", "lead"),
     [
         ("refused", "Nothing was changed."),
-        ("rolled-back", "The node was put back as it was."),
-        ("rollback-failed", "The node could NOT be put back completely; it needs a person now."),
+        ("rolled-back", "The node was rolled back to its previous state."),
+        ("rollback-failed", "The node could NOT be rolled back completely; repair it by hand."),
         ("mystery", "mystery"),
     ],
 )

@@ -77,9 +77,9 @@ def test_what_is_ours_stays_while_a_section_is_left() -> None:
 @pytest.mark.parametrize(
     ("state", "changed", "lead"),
     [
-        ("rolled-back", True, "The node was put back as it was."),
+        ("rolled-back", True, "The node was rolled back to its previous state."),
         ("refused", True, "Nothing was changed."),
-        ("rollback-failed", True, "The node could NOT be put back completely"),
+        ("rollback-failed", True, "The node could NOT be rolled back completely"),
     ],
 )
 def test_a_transaction_that_fails_ends_it_and_says_what_was_done(state: str, changed: bool, lead: str) -> None:
