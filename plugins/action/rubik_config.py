@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of rubik_config, and all of it: what rubik has to be told on these hosts."""
+"""rubik_config, which runs only on the controller: render the rubik configuration for these hosts."""
 
 from __future__ import annotations
 

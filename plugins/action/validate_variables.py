@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of validate_variables, and all of it: what every action of ours checks, and nothing else."""
+"""validate_variables, which runs only on the controller: the check of variables that all actions begin with."""
 
 from __future__ import annotations
 
