@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of rubik_config; the action plugin does the work."""
+"""Documentation of rubik_config, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ module: rubik_config
 short_description: Render rubik's configuration for the hosts of a play
 version_added: 0.1.0
 description:
-  - rubik takes the cgroup driver from its own configuration only, C(cgroupfs) where that does not say, and knows no
-    cgroup v2. This module renders the configuration with the driver that kubelet has on the hosts.
+  - rubik reads the cgroup driver only from its own configuration (default C(cgroupfs)), and does not support cgroup v2.
+    This module renders the configuration with kubelet's driver on the hosts.
   - Hosts with cgroup v2, with an unknown driver, or with different drivers are refused by name.
-  - Works on what M(volcano.colocation.node_facts) and M(volcano.colocation.agent_host_info) found, the latter
+  - Uses the results of M(volcano.colocation.node_facts) and M(volcano.colocation.agent_host_info), the latter
     registered as C(agent_host_info). It writes nothing; RV(config) is the text.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -23,7 +23,7 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action
 options:
   nodes:
-    description: Names of the play's hosts, whose results are read.
+    description: Names of the play's hosts whose registered results are used.
     type: list
     elements: str
     required: true
@@ -36,7 +36,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """
