@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run imp
 
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOK = ("volcano.colocation.restore", "--check", "-i", "localhost,", "-c", "local")
-PUT_BACK = "TASK [volcano.colocation.node : Put back what the collection changed]"
+PUT_BACK = "TASK [volcano.colocation.node : Restore what the collection changed]"
 
 
 def restore(directory: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:

@@ -38,14 +38,13 @@ def named(tasks: list[Task], name: str) -> Task:
 def play(*change: Task) -> list[dict[str, Any]]:
     """The plays of provision, with ``change`` in place of align and verify."""
     _hosts, observe, rollout, *_rest = yaml.safe_load(PROVISION.read_text(encoding="utf-8"))
-    block = named(rollout["tasks"], "Change the node, and leave its cordon as it was")["block"]
+    block = named(rollout["tasks"], "Change the node and restore its cordon")["block"]
     align, verify = named(block, "Align"), named(block, "Verify")
     block[block.index(align)] = {"name": "Align", "block": [*change, *SETTLED], "when": align["when"]}
     block.remove(verify)
     first = {**observe, "tasks": [named(observe["tasks"], "Require sizes of batches")], "become": False}
     looks = [
-        named(observe["tasks"], name)
-        for name in ("Look at what has to leave the nodes", "Queue the nodes that have a plan")
+        named(observe["tasks"], name) for name in ("Preview draining the nodes", "Queue the nodes that have a plan")
     ]
     return [first, {**observe, "tasks": looks, "become": False}, {**rollout, "become": False}]
 
