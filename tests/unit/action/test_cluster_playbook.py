@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run imp
 
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOK = ("volcano.colocation.cluster", "--check", "-i", "localhost,", "-c", "local")
-PLAN = "TASK [Plan the agent and refuse what cannot be done]"
+PLAN = "TASK [Plan the agent and refuse unsupported requests]"
 SET_UP = "TASK [volcano.colocation.scheduler : Set up the scheduler, queues, classes and admission]"
 AGENT = "TASK [volcano.colocation.agent : "
 GONE = "nowhere.conf is not a file. Nothing was changed."

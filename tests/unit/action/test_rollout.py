@@ -42,7 +42,7 @@ def play(*change: Task) -> list[dict[str, Any]]:
     align, verify = named(block, "Align"), named(block, "Verify")
     block[block.index(align)] = {"name": "Align", "block": [*change, *SETTLED], "when": align["when"]}
     block.remove(verify)
-    first = {**observe, "tasks": [named(observe["tasks"], "Require sizes of batches")], "become": False}
+    first = {**observe, "tasks": [named(observe["tasks"], "Validate the batch sizes")], "become": False}
     looks = [
         named(observe["tasks"], name) for name in ("Preview draining the nodes", "Queue the nodes that have a plan")
     ]
