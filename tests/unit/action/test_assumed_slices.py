@@ -63,7 +63,7 @@ def test_in_check_mode_the_plan_takes_the_slices_for_there() -> None:
     assert result["observation"]
     assert started == ["node_snapshot", "node_transaction"]
     without, _started = align(LACKING, check=True, assume_slices=False)
-    assert [each["code"] for each in without["plan"]["refusals"]] == ["reserved-cgroup-missing"]
+    assert [refusal["code"] for refusal in without["plan"]["refusals"]] == ["reserved-cgroup-missing"]
     assert "assumptions" not in without
 
 

@@ -21,19 +21,21 @@ CHANGE, NEXT = {"cgroup_driver": "systemd"}, {"pod_pids_limit": 5}
 
 @pytest.fixture(name="warned")
 def _warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    told: list[str] = []
-    monkeypatch.setattr(controller.display, "warning", told.append)
-    return told
+    message: list[str] = []
+    monkeypatch.setattr(controller.display, "warning", message.append)
+    return message
 
 
-def undone_at_boot(root: Path, **said: Any) -> str:
+def undone_at_boot(root: Path, **message: Any) -> str:
     """The id of a transaction, as the unit at boot leaves its journal."""
     assert action("kubelet_config", {"root": str(root), **CHANGE})["changed"]
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
-    found = json.loads(path.read_text())
-    found.update(state="rolled-back", at_boot=True, to_prove=["kubelet.service runs", "3 pods run as before"], **said)
-    path.write_text(json.dumps(found))
-    return str(found["id"])
+    document = json.loads(path.read_text())
+    document.update(
+        state="rolled-back", at_boot=True, to_prove=["kubelet.service runs", "3 pods run as before"], **message
+    )
+    path.write_text(json.dumps(document))
+    return str(document["id"])
 
 
 @pytest.mark.parametrize("state", ["rolled-back", "rollback-failed"])

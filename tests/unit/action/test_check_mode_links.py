@@ -25,10 +25,10 @@ Spoil = Callable[[Path], None]
 
 def outside(root: Path) -> Path:
     """A directory on this machine and not in the image, that a link could lead to."""
-    found = root.parent / "outside"
-    found.mkdir(exist_ok=True)
-    (found / "config.toml").write_text("version = 2\n# of this machine\n")
-    return found
+    result = root.parent / "outside"
+    result.mkdir(exist_ok=True)
+    (result / "config.toml").write_text("version = 2\n# of this machine\n")
+    return result
 
 
 def replaced(root: Path, directory: str, target: str | Path) -> None:
@@ -109,11 +109,13 @@ def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, 
     """A file in the place of a directory."""
     root = grow(tmp_path / "image", {place: "no directory\n"})
     before = contents(root)
-    told = [in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)]
+    message = [
+        in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)
+    ]
     assert contents(root) == before
-    assert [each.get("failed") for each in told] == [True, True]
-    assert told[0]["msg"] == told[1]["msg"]
-    assert f"/{place}: cannot look into it: Not a directory" in told[0]["msg"]
+    assert [item.get("failed") for item in message] == [True, True]
+    assert message[0]["msg"] == message[1]["msg"]
+    assert f"/{place}: cannot look into it: Not a directory" in message[0]["msg"]
 
 
 @pytest.mark.parametrize("place", ["originals", "transactions", "lock"])
@@ -123,10 +125,12 @@ def test_a_link_in_the_place_of_what_is_ours_is_refused_and_not_followed(tmp_pat
     (root / STATE).mkdir(parents=True)
     (root / STATE / place).symlink_to("/outside" if place == "lock" else outside(root))
     before = contents(tmp_path)
-    told = [in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)]
-    assert [each.get("failed") for each in told] == [True, True]
-    assert told[0]["msg"] == told[1]["msg"]
-    assert f"{STATE}/{place}: " in told[0]["msg"]
+    message = [
+        in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)
+    ]
+    assert [item.get("failed") for item in message] == [True, True]
+    assert message[0]["msg"] == message[1]["msg"]
+    assert f"{STATE}/{place}: " in message[0]["msg"]
     assert without_mode(contents(tmp_path)) == without_mode(before)
 
 

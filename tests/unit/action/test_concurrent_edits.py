@@ -38,8 +38,8 @@ def kubelet(root: Path) -> dict[str, Any]:
 
 def test_an_edit_is_shown_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = grow(tmp_path, {})
-    theirs = f"{KUBELET_TEXT}maxPods: 50\npassword: {SECRET}\n"
-    edited(monkeypatch, root / KUBELET, theirs)
+    foreign_text = f"{KUBELET_TEXT}maxPods: 50\npassword: {SECRET}\n"
+    edited(monkeypatch, root / KUBELET, foreign_text)
     result = kubelet(root)
     assert result["failed"]
     lines = result["msg"].splitlines()
@@ -47,7 +47,7 @@ def test_an_edit_is_shown_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert lines[1:3] == [f"--- /{KUBELET} as it was read", f"+++ /{KUBELET} now"]
     assert "+maxPods: 50" in lines
     assert SECRET not in str(result)
-    assert (root / KUBELET).read_text() == theirs
+    assert (root / KUBELET).read_text() == foreign_text
 
 
 def test_a_file_that_is_gone_is_shown_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,5 +80,5 @@ def test_a_new_snapshot_that_cannot_be_read_does_not_replace_the_failure() -> No
 
 
 def test_changed_line_ends_are_a_difference_that_is_shown() -> None:
-    shown = redacted_difference("a\nb\x1b\n", "a\r\nb\x1b\n", "one", "other")
-    assert shown.splitlines() == ["--- one", "+++ other", "@@ -1,2 +1,2 @@", "-a", "+a\\r", " b\\x1b"]
+    redacted = redacted_difference("a\nb\x1b\n", "a\r\nb\x1b\n", "one", "other")
+    assert redacted.splitlines() == ["--- one", "+++ other", "@@ -1,2 +1,2 @@", "-a", "+a\\r", " b\\x1b"]

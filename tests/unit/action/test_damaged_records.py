@@ -68,8 +68,8 @@ def _root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def place(root: Path, pattern: str) -> Path:
-    (found,) = root.glob(pattern)
-    return found
+    (result,) = root.glob(pattern)
+    return result
 
 
 def findings(root: Path) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ def findings(root: Path) -> list[dict[str, Any]]:
     assert contents(root) == before
     assert not result.get("failed"), result
     facts = result["ansible_facts"]["colocation"]
-    return [each for each in facts["findings"] if each["code"] == "record-unreadable"]
+    return [finding for finding in facts["findings"] if finding["code"] == "record-unreadable"]
 
 
 def refused(root: Path, module: str, options: dict[str, Any]) -> str:
@@ -182,7 +182,7 @@ def test_what_lies_in_the_place_of_a_directory_of_ours_is_a_finding(root: Path, 
 def test_every_damaged_record_is_named(root: Path) -> None:
     for pattern in RECORDS.values():
         DAMAGES["cut off"](place(root, pattern))
-    named = {each["evidence"][0].partition(":")[0] for each in findings(root)}
+    named = {finding["evidence"][0].partition(":")[0] for finding in findings(root)}
     assert named == {f"/{place(root, pattern).relative_to(root)}" for pattern in RECORDS.values()}
 
 
@@ -194,7 +194,7 @@ def test_the_journal_of_an_open_transaction_counts_beside_a_damaged_one(root: Pa
     (twin / "journal.json").write_text(json.dumps({**text, "id": twin.name, "state": "applying"}))
     DAMAGES["empty"](path)
     result = run("node_facts", {"root": str(root)})
-    codes = {each["code"] for each in result["ansible_facts"]["colocation"]["findings"]}
+    codes = {finding["code"] for finding in result["ansible_facts"]["colocation"]["findings"]}
     assert {"record-unreadable", "unfinished-transaction"} <= codes
     assert f"/{path.relative_to(root)}: it is damaged" in refused(root, "kubelet_config", OTHER)
 

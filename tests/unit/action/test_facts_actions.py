@@ -105,14 +105,14 @@ def test_check_mode_gives_the_same_answer(answers: Run) -> None:
 
 
 def test_with_a_profile_what_differs_is_a_finding(answers: Run) -> None:
-    found = answers.results["profile"]["ansible_facts"]["colocation"]
-    assert "differs-from-profile" in {each["code"] for each in found["findings"]}
+    facts = answers.results["profile"]["ansible_facts"]["colocation"]
+    assert "differs-from-profile" in {finding["code"] for finding in facts["findings"]}
 
 
 def test_with_a_target_what_would_stop_working_is_a_finding(answers: Run) -> None:
-    found = answers.results["target"]["ansible_facts"]["colocation"]
-    assert "upgrade-flags-removed" in {each["code"] for each in found["findings"]}
-    assert found["verdict"] == golden("facts", DIFFERING)["verdict"]
+    facts = answers.results["target"]["ansible_facts"]["colocation"]
+    assert "upgrade-flags-removed" in {finding["code"] for finding in facts["findings"]}
+    assert facts["verdict"] == golden("facts", DIFFERING)["verdict"]
 
 
 def test_a_returned_snapshot_is_redacted_and_can_be_replayed(answers: Run) -> None:
@@ -140,7 +140,7 @@ def test_a_report_is_one_file_in_its_directory(answers: Run) -> None:
     assert path.name == "a_b.json"
     facts = answers.results["profile"]["ansible_facts"]["colocation"]
     assert json.loads(path.read_text(encoding="utf-8")) == facts
-    assert [each.name for each in path.parent.iterdir()] == ["a_b.json"]
+    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
     assert answers.results["report"]["changed"] is False
 
 

@@ -29,8 +29,8 @@ def both(module: str, root: Path, **options: Any) -> dict[str, Any]:
     done = in_process.run(module, arguments)
     for result in (foreseen, done):
         assert not result.get("failed"), result
-    told = {key: foreseen.get(key) for key in ("first_boot", "warnings", "changed")}
-    assert told == {key: done.get(key) for key in told}
+    message = {key: foreseen.get(key) for key in ("first_boot", "warnings", "changed")}
+    assert message == {key: done.get(key) for key in message}
     again = in_process.run(module, arguments)
     assert again["first_boot"] == done["first_boot"]
     assert not again["changed"]
@@ -124,8 +124,8 @@ def test_a_slice_and_what_starts_before_it(tmp_path: Path) -> None:
         "runtime.slice starts before slices.target and before kubelet.service with CPUWeight=39"
         " (/etc/systemd/system/runtime.slice)",
     ]
-    gone = both("systemd_slice", root, name="runtime.slice", state="absent")
-    assert gone["first_boot"] == ["runtime.slice: nothing of the collection starts it or sets anything on it"]
+    missing = both("systemd_slice", root, name="runtime.slice", state="absent")
+    assert missing["first_boot"] == ["runtime.slice: nothing of the collection starts it or sets anything on it"]
 
 
 def test_a_slice_of_somebody_else_is_named_as_theirs_with_our_drop_in(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_what_has_its_place_on_such_a_system_is_done(
     mounts = "28 1 8:1 / / rw - ext4 /dev/sda1 rw\n29 28 8:2 / /usr ro - ext4 /dev/sda2 ro\n"
     root = image_of(tmp_path, monkeypatch, release, mounts)
     results = [task(module, root, {**MODULES[module], **options}, check=check) for check in (True, False, False)]
-    assert [(each.get("failed", False), each["changed"]) for each in results] == [
+    assert [(result.get("failed", False), result["changed"]) for result in results] == [
         (False, True),
         (False, True),
         (False, False),
@@ -135,4 +135,4 @@ def test_a_look_at_it_does_not_fail(tmp_path: Path, name: str) -> None:
 
     result = action("node_facts", {}, recorded=recorded)
     assert not result.get("failed")
-    assert "immutable-system" in {each["code"] for each in result["ansible_facts"]["colocation"]["findings"]}
+    assert "immutable-system" in {finding["code"] for finding in result["ansible_facts"]["colocation"]["findings"]}

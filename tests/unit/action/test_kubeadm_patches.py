@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks impor
 
 DIRECTORY = "etc/kubernetes/patches"
 OWN = f"{DIRECTORY}/kubeletconfigurationzz-volcano-colocation+merge.yaml"
-THEIRS = f"{DIRECTORY}/kubeletconfiguration.yaml"
+FOREIGN_PATH = f"{DIRECTORY}/kubeletconfiguration.yaml"
 KUBEADM: dict[str, str | None] = {
     "var/lib/kubelet/kubeadm-flags.env": 'KUBELET_KUBEADM_ARGS=""\n',
     "etc/kubernetes/kubelet.conf": "kind: Config\n",
@@ -27,32 +27,32 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("patches")
     grow(directory / "image", KUBEADM)
     # Next to a patch that says otherwise, and one that does so after ours.
-    grow(directory / "beside", {**KUBEADM, THEIRS: "cgroupDriver: cgroupfs # theirs\n"})
+    grow(directory / "beside", {**KUBEADM, FOREIGN_PATH: "cgroupDriver: cgroupfs # theirs\n"})
     grow(directory / "after", {**KUBEADM, f"{DIRECTORY}/zz/kubeletconfiguration.yaml": "cgroupDriver: cgroupfs\n"})
     return directory
 
 
 @pytest.fixture(scope="module")
 def lived(directory: Path) -> Run:
-    def wanted(register: str, image: str) -> dict[str, Any]:
+    def desired(register: str, image: str) -> dict[str, Any]:
         options: dict[str, Any] = {"cgroup_driver": "systemd", "kubeadm_patches": f"/{DIRECTORY}"}
         return task(register, "kubelet_config", root=str(directory / image), **options)
 
-    def kept(name: str, image: str) -> dict[str, Any]:
+    def saved(name: str, image: str) -> dict[str, Any]:
         argv = ["cp", "-a", str(directory / image), str(directory / name)]
         return {"name": f"keep {name}", "ansible.builtin.command": {"argv": argv}}
 
     return run(
         directory,
         [
-            kept("untouched", "image"),
-            checked(wanted("checked", "image")),
-            wanted("created", "image"),
-            kept("written", "image"),
-            wanted("again", "image"),
+            saved("untouched", "image"),
+            checked(desired("checked", "image")),
+            desired("created", "image"),
+            saved("written", "image"),
+            desired("again", "image"),
             task("restored", "node_restore", root=str(directory / "image")),
-            wanted("beside", "beside"),
-            wanted("after", "after"),
+            desired("beside", "beside"),
+            desired("after", "after"),
             task(
                 "relative", "kubelet_config", root=str(directory / "image"), kubeadm_patches="patches", pod_pids_limit=9
             ),
@@ -63,7 +63,10 @@ def lived(directory: Path) -> Run:
 def test_the_patch_is_written_beside_the_main_file(lived: Run, directory: Path) -> None:
     created = lived.results["created"]
     assert created["changed"]
-    assert [each["before_header"] for each in created["diff"]] == ["/var/lib/kubelet/config.yaml", f"/{OWN}"]
+    assert [difference["before_header"] for difference in created["diff"]] == [
+        "/var/lib/kubelet/config.yaml",
+        f"/{OWN}",
+    ]
     assert read_yaml((directory / "written" / OWN).read_text(encoding="utf-8")) == {"cgroupDriver": "systemd"}
 
 
@@ -74,14 +77,14 @@ def test_check_mode_tells_the_same_and_a_second_run_nothing(lived: Run) -> None:
 
 
 def test_a_restore_takes_it_and_its_directory_away(lived: Run, directory: Path) -> None:
-    listed = {(each["target"], each["action"]) for each in lived.results["restored"]["changes"]}
+    listed = {(change["target"], change["action"]) for change in lived.results["restored"]["changes"]}
     assert (f"/{OWN}", "remove") in listed
     assert without_state(contents(directory / "image")) == without_state(contents(directory / "untouched"))
 
 
 def test_somebody_elses_patch_stays_as_it_is(lived: Run, directory: Path) -> None:
     assert lived.results["beside"]["changed"]
-    assert (directory / "beside" / THEIRS).read_text(encoding="utf-8") == "cgroupDriver: cgroupfs # theirs\n"
+    assert (directory / "beside" / FOREIGN_PATH).read_text(encoding="utf-8") == "cgroupDriver: cgroupfs # theirs\n"
     assert (directory / "beside" / OWN).is_file()
 
 

@@ -37,7 +37,9 @@ class Task_:
     cluster: Cluster
     text: str = TEXT
 
-    def __call__(self, *, check: bool = False, wait: Callable[[], None] | None = None, **given: Any) -> dict[str, Any]:
+    def __call__(
+        self, *, check: bool = False, wait: Callable[[], None] | None = None, **options: Any
+    ) -> dict[str, Any]:
         manifest, kubeconfig = self.folder / "volcano.yaml", self.folder / "admin.conf"
         manifest.write_text(self.text, encoding="utf-8")
         kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
@@ -49,20 +51,20 @@ class Task_:
             "sha256": hashlib.sha256(self.text.encode()).hexdigest(),
             "timeout": 0 if wait is None else 300,
         }
-        return _run(self.cluster, {**arguments, **given}, check=check, wait=wait or (lambda: None))
+        return _run(self.cluster, {**arguments, **options}, check=check, wait=wait or (lambda: None))
 
-    def remove(self, *, check: bool = False, **given: Any) -> dict[str, Any]:
-        return self(check=check, state="absent", manifest=None, sha256="", **given)
+    def remove(self, *, check: bool = False, **options: Any) -> dict[str, Any]:
+        return self(check=check, state="absent", manifest=None, sha256="", **options)
 
 
-def _run(found: Cluster, given: Mapping[str, Any], *, check: bool, wait: Callable[[], None]) -> dict[str, Any]:
+def _run(output: Cluster, options: Mapping[str, Any], *, check: bool, wait: Callable[[], None]) -> dict[str, Any]:
     plugin = importlib.import_module(
         "ansible_collections.volcano.colocation.plugins.action.manifest_apply"
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
         def connect(self, context: ErrorContext) -> Client:
-            return found.client(context, dry_run=self._task.check_mode)
+            return output.client(context, dry_run=self._task.check_mode)
 
         def execute(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             node.sleep = lambda _seconds: wait()
@@ -70,7 +72,7 @@ def _run(found: Cluster, given: Mapping[str, Any], *, check: bool, wait: Callabl
             return result
 
     task = Task()
-    task.args, task.check_mode, task.diff = dict(given), check, True
+    task.args, task.check_mode, task.diff = dict(options), check, True
     loader = DataLoader()
     connection = connection_loader.get("local", PlayContext(), os.devnull)
     one = OnServer(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
@@ -85,13 +87,13 @@ def _apply(tmp_path: Path) -> Task_:
 
 
 def objects(result: Mapping[str, Any]) -> list[str]:
-    return [f"{each['action']} {each['object']}" for each in result["changes"]]
+    return [f"{change['action']} {change['object']}" for change in result["changes"]]
 
 
 def conf(cluster: Cluster) -> str:
-    found = cluster.get("ConfigMap", CONF, SPACE)
-    assert found
-    return str(found["data"][KEY])
+    live_object = cluster.get("ConfigMap", CONF, SPACE)
+    assert live_object
+    return str(live_object["data"][KEY])
 
 
 def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task_) -> None:
@@ -129,9 +131,9 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
     cluster.forget_jobs()
     assert (apply()["changed"], len(cluster.writes)) == (False, written)
 
-    held = cluster.state()
+    state_before = cluster.state()
     away_checked = apply.remove(check=True, remove_crds=True)
-    assert cluster.state() == held
+    assert cluster.state() == state_before
     away = apply.remove(remove_crds=True)
     assert cluster.state() == before
     assert away_checked == away
@@ -140,16 +142,16 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
 
 def test_what_the_schedulers_role_wrote_since_stays(apply: Task_) -> None:
     apply()
-    found = apply.cluster.get("ConfigMap", CONF, SPACE)
-    assert found
-    apply.cluster.add({**found, "data": {KEY: "edited\n", "other": "x"}})
+    live_object = apply.cluster.get("ConfigMap", CONF, SPACE)
+    assert live_object
+    apply.cluster.add({**live_object, "data": {KEY: "edited\n", "other": "x"}})
     again = apply()
     assert (again["changed"], again["preserved_fields"]) == (False, [f"ConfigMap {SPACE}/{CONF}: data.{KEY}"])
     assert conf(apply.cluster) == "edited\n"
 
     apply.text = TEXT.replace("- name: gang", "- name: conformance")
-    told = apply()
-    assert f"what somebody else has changed, too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in told["msg"]
+    message = apply()
+    assert f"what somebody else has changed, too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in message["msg"]
     assert conf(apply.cluster) == "edited\n"
     assert apply(adopt=True)["changed"]
     assert "conformance" in conf(apply.cluster)
@@ -166,9 +168,9 @@ def test_a_new_release_changes_what_it_says_and_runs_its_job_again(apply: Task_)
         f"patch Deployment {SPACE}/volcano-admission",
         f"patch Deployment {SPACE}/volcano-scheduler",
     ]
-    found = apply.cluster.get("Deployment", "volcano-admission", SPACE)
-    assert found
-    (container,) = found["spec"]["template"]["spec"]["containers"]
+    live_object = apply.cluster.get("Deployment", "volcano-admission", SPACE)
+    assert live_object
+    (container,) = live_object["spec"]["template"]["spec"]["containers"]
     assert container["image"] == "docker.io/volcanosh/vc-webhook-manager:v1.14.1"
     assert (container["imagePullPolicy"], container["resources"]) == ("IfNotPresent", {"requests": {"cpu": "1"}})
     assert not apply()["changed"]
@@ -192,9 +194,9 @@ def test_no_secret_is_shown_or_kept_in_the_open(apply: Task_) -> None:
     assert edit["before"] != edit["after"]
     for secret in ("hunter", "aHVudGVyMg==", "aHVudGVyMw=="):
         assert secret not in str(first) + str(second)
-    found = apply.cluster.get("Secret", "volcano-pull", SPACE)
-    assert found
-    assert found["data"] == {"password": "aHVudGVyMw=="}
+    live_object = apply.cluster.get("Secret", "volcano-pull", SPACE)
+    assert live_object
+    assert live_object["data"] == {"password": "aHVudGVyMw=="}
     assert not apply()["changed"]
 
 
@@ -204,9 +206,12 @@ def test_a_mirror_gets_every_image(apply: Task_) -> None:
         "mirror.example:5000/library/busybox:1.36",
         "mirror.example:5000/volcanosh/vc-scheduler:v1.14.0",
     ]
-    found = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
-    assert found
-    assert found["spec"]["template"]["spec"]["initContainers"][0]["image"] == "mirror.example:5000/library/busybox:1.36"
+    live_object = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
+    assert live_object
+    assert (
+        live_object["spec"]["template"]["spec"]["initContainers"][0]["image"]
+        == "mirror.example:5000/library/busybox:1.36"
+    )
 
 
 def deployment(**different: Any) -> dict[str, Any]:
@@ -220,18 +225,18 @@ def deployment(**different: Any) -> dict[str, Any]:
 
 def test_what_others_made_is_refused_or_taken_over_and_stays_when_all_goes(apply: Task_) -> None:
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}, deployment())
-    told = apply()
-    assert f"made by others: Deployment {SPACE}/volcano-scheduler" in told["msg"]
+    message = apply()
+    assert f"made by others: Deployment {SPACE}/volcano-scheduler" in message["msg"]
     assert apply.cluster.writes == []
-    taken = apply(adopt=True)
-    assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(taken)
+    adopted = apply(adopt=True)
+    assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(adopted)
     assert not apply()["changed"]
     away = apply.remove(remove_crds=True)
     assert away["remaining"] == [f"Deployment {SPACE}/volcano-scheduler: it was there before"]
     assert {"Deployment volcano-scheduler", f"Namespace {SPACE}"} <= apply.cluster.names()
-    found = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
-    assert found
-    assert found["metadata"]["annotations"] == {}
+    live_object = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
+    assert live_object
+    assert live_object["metadata"]["annotations"] == {}
     assert not apply.remove(remove_crds=True)["changed"]
 
 
@@ -247,7 +252,7 @@ def test_pods_that_do_not_run_are_told_with_their_reasons_and_nothing_is_registe
     assert "Queue offline" not in apply.cluster.names()
     assert apply(check=True)["changed"]
     result = apply(wait=apply.cluster.recover)
-    assert [each.split()[1] for each in objects(result)] == ["Queue", "ValidatingWebhookConfiguration"]
+    assert [line.split()[1] for line in objects(result)] == ["Queue", "ValidatingWebhookConfiguration"]
     assert not apply()["changed"]
 
 
@@ -274,18 +279,20 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("check", [True, False])
 def test_bad_input_is_refused_before_the_first_change(apply: Task_, name: str, check: bool) -> None:
-    given, told = WRONG[name]
-    result = apply(check=check, **given)
+    options, message = WRONG[name]
+    result = apply(check=check, **options)
     assert result["failed"]
-    assert told in result["msg"]
+    assert message in result["msg"]
     assert apply.cluster.writes == []
 
 
 @pytest.mark.parametrize("check", [True, False])
 def test_missing_verbs_are_named_before_the_first_change(apply: Task_, check: bool) -> None:
     apply.cluster.denied = ("create jobs", "create customresourcedefinitions")
-    told = apply(check=check)["msg"]
-    assert "may not create customresourcedefinitions.apiextensions.k8s.io; create jobs.batch in volcano-system" in told
+    message = apply(check=check)["msg"]
+    assert (
+        "may not create customresourcedefinitions.apiextensions.k8s.io; create jobs.batch in volcano-system" in message
+    )
     assert apply.cluster.writes == []
 
 
@@ -293,8 +300,8 @@ def test_apis_that_the_server_does_not_have_are_named_with_their_lines(apply: Ta
     apply.text = TEXT.replace("apiVersion: batch/v1", "apiVersion: batch/v9").replace(
         "\nkind: Queue\n", "\nkind: Job\n"
     )
-    told = apply()["msg"]
-    assert f"does not have {apply.folder}/volcano.yaml:111: Job in batch/v9" in told
+    message = apply()["msg"]
+    assert f"does not have {apply.folder}/volcano.yaml:111: Job in batch/v9" in message
     assert apply.cluster.writes == []
 
 
@@ -347,8 +354,8 @@ def test_a_job_of_others_is_made_anew_when_it_is_taken_over(apply: Task_) -> Non
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     apply.cluster.add({"apiVersion": "batch/v1", "kind": "Job", **job})
     assert f"made by others: Job {SPACE}/volcano-admission-init" in apply()["msg"]
-    taken = objects(apply(adopt=True))
-    assert [each for each in taken if " Job " in each] == [
+    adopted = objects(apply(adopt=True))
+    assert [item for item in adopted if " Job " in item] == [
         f"delete Job {SPACE}/volcano-admission-init",
         f"create Job {SPACE}/volcano-admission-init",
     ]
@@ -357,11 +364,11 @@ def test_a_job_of_others_is_made_anew_when_it_is_taken_over(apply: Task_) -> Non
 
 def test_an_object_that_lost_our_mark_is_not_taken_away(apply: Task_) -> None:
     apply()
-    found = apply.cluster.get("Service", "volcano-admission-service", SPACE)
-    assert found
-    apply.cluster.add({**found, "metadata": {"name": "volcano-admission-service", "namespace": SPACE}})
-    left = apply.remove(remove_crds=True)["remaining"]
-    assert left == [
+    live_object = apply.cluster.get("Service", "volcano-admission-service", SPACE)
+    assert live_object
+    apply.cluster.add({**live_object, "metadata": {"name": "volcano-admission-service", "namespace": SPACE}})
+    remaining = apply.remove(remove_crds=True)["remaining"]
+    assert remaining == [
         f"Service {SPACE}/volcano-admission-service: it is not ours any more",
         f"Namespace {SPACE}: it also has Service volcano-admission-service",
     ]
@@ -378,7 +385,7 @@ def test_crds_stay_and_can_go_later(apply: Task_) -> None:
         f"{kind} queues.scheduling.volcano.sh",
         f"{kind} podgroups.scheduling.volcano.sh",
     }
-    assert [each.partition(":")[0] for each in away["remaining"]] == [
+    assert [line.partition(":")[0] for line in away["remaining"]] == [
         f"{kind} queues.scheduling.volcano.sh",
         f"{kind} podgroups.scheduling.volcano.sh",
     ]
@@ -391,10 +398,10 @@ def test_nothing_goes_while_volcano_has_work(apply: Task_) -> None:
     apply()
     work = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup"}
     apply.cluster.add({**work, "metadata": {"name": "train", "namespace": "science"}})
-    held = apply.cluster.state()
-    told = apply.remove(remove_crds=True)
-    assert "Volcano has work: 1 Jobs and PodGroups, such as PodGroup science/train" in told["msg"]
-    assert apply.cluster.state() == held
+    state_before = apply.cluster.state()
+    message = apply.remove(remove_crds=True)
+    assert "Volcano has work: 1 Jobs and PodGroups, such as PodGroup science/train" in message["msg"]
+    assert apply.cluster.state() == state_before
     assert "failed" not in apply.remove(remove_in_use=True)
 
 

@@ -16,9 +16,9 @@ READING = ("assess", "provision", "restore", "verify")
 INVENTORY = "[rack7]\nn1 ansible_host=127.0.0.1 ansible_port=1 ansible_become=false\n[rack8]\nn2\n"
 
 
-def run(directory: Path, name: str, *arguments: str, inventory: str = INVENTORY, **given: object) -> Done:
+def run(directory: Path, name: str, *arguments: str, inventory: str = INVENTORY, **options: object) -> Done:
     (directory / "inventory").write_text(inventory)
-    words = ("-i", "inventory", "-e", json.dumps(given), *arguments)
+    words = ("-i", "inventory", "-e", json.dumps(options), *arguments)
     return playbook(directory, f"volcano.colocation.{name}", *words)
 
 

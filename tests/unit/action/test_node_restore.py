@@ -32,7 +32,7 @@ def named(register: str, one: Task) -> Task:
     return {**one, "name": register, "register": register}
 
 
-def kept(directory: Path, register: str) -> Task:
+def saved(directory: Path, register: str) -> Task:
     """Copy the image as it is at this point of the play, mode and owner and all."""
     return {
         "name": f"keep {register}",
@@ -89,20 +89,20 @@ def lived(directory: Path) -> Run:
     return run(
         directory,
         [
-            kept(directory, "untouched"),
+            saved(directory, "untouched"),
             named("nothing", one),
-            kept(directory, "after_nothing"),
+            saved(directory, "after_nothing"),
             *provisioned(root),
-            kept(directory, "provisioned"),
+            saved(directory, "provisioned"),
             named("all_checked", checked(one)),
-            kept(directory, "after_check"),
+            saved(directory, "after_check"),
             named("slices_checked", checked(slices)),
             named("slices", slices),
             named("slices_again", slices),
-            kept(directory, "without_slices"),
+            saved(directory, "without_slices"),
             named("rest_checked", checked(one)),
             named("rest", one),
-            kept(directory, "restored"),
+            saved(directory, "restored"),
             named("again_checked", checked(one)),
             named("again", one),
         ],
@@ -110,13 +110,13 @@ def lived(directory: Path) -> Run:
 
 
 def result(lived: Run, name: str) -> Any:
-    found = lived.results[name]
-    assert not found.get("failed"), found.get("msg")
-    return found
+    result = lived.results[name]
+    assert not result.get("failed"), result.get("msg")
+    return result
 
 
-def listed(found: Any) -> list[tuple[str, str, str]]:
-    return [(each["section"], each["target"], each["action"]) for each in found["changes"]]
+def listed(result: Any) -> list[tuple[str, str, str]]:
+    return [(change["section"], change["target"], change["action"]) for change in result["changes"]]
 
 
 FILES = [("kubelet", f"/{KUBELET}", "put back"), ("runtime", f"/{RUNTIME}", "put back")]
@@ -129,28 +129,28 @@ OWN = [("collection", f"/{STATE}", "remove")]
 
 
 def test_a_node_never_touched_costs_one_execution_and_stays(lived: Run, directory: Path) -> None:
-    found = result(lived, "nothing")
-    assert (found["changed"], found["changes"], found["diff"]) == (False, [], [])
-    assert found["usage"]["module_executions"] == 1
+    output = result(lived, "nothing")
+    assert (output["changed"], output["changes"], output["diff"]) == (False, [], [])
+    assert output["usage"]["module_executions"] == 1
     assert contents(directory / "after_nothing") == contents(directory / "untouched")
 
 
 def test_check_mode_tells_all_and_changes_nothing(lived: Run, directory: Path) -> None:
-    found = result(lived, "all_checked")
-    assert found["changed"]
-    assert listed(found) == [*FILES, *SLICES, *OWN]
+    output = result(lived, "all_checked")
+    assert output["changed"]
+    assert listed(output) == [*FILES, *SLICES, *OWN]
     assert contents(directory / "after_check") == contents(directory / "provisioned")
 
 
 def test_a_section_that_is_named_is_put_back_alone(lived: Run, directory: Path) -> None:
-    found = result(lived, "slices")
-    assert (found["changed"], listed(found)) == (True, SLICES)
-    assert found["notes"] == ["not named and left as it is: kubelet, runtime"]
-    left, before = contents(directory / "without_slices"), contents(directory / "provisioned")
-    gone = {name for name in before if name not in left and not name.endswith(":mode")}
-    assert {SLICE, "etc/systemd/system/node.slice", DROP_IN} <= gone
-    assert left[KUBELET] == before[KUBELET]
-    assert not [name for name in left if "volcano-colocation-cgroups" in name or name.endswith(".slice")]
+    output = result(lived, "slices")
+    assert (output["changed"], listed(output)) == (True, SLICES)
+    assert output["notes"] == ["not named and left as it is: kubelet, runtime"]
+    remaining, before = contents(directory / "without_slices"), contents(directory / "provisioned")
+    missing = {name for name in before if name not in remaining and not name.endswith(":mode")}
+    assert {SLICE, "etc/systemd/system/node.slice", DROP_IN} <= missing
+    assert remaining[KUBELET] == before[KUBELET]
+    assert not [name for name in remaining if "volcano-colocation-cgroups" in name or name.endswith(".slice")]
     assert not result(lived, "slices_again")["changed"]
 
 
@@ -167,8 +167,8 @@ def test_check_mode_says_what_will_be(lived: Run, name: str) -> None:
 
 
 def test_a_second_restore_changes_nothing(lived: Run) -> None:
-    found = result(lived, "again")
-    assert (found["changed"], found["changes"], found["usage"]["module_executions"]) == (False, [], 1)
+    output = result(lived, "again")
+    assert (output["changed"], output["changes"], output["usage"]["module_executions"]) == (False, [], 1)
 
 
 def test_the_difference_is_that_of_the_files_without_their_secrets(lived: Run) -> None:
@@ -198,41 +198,41 @@ def disturbed(other_directory: Path) -> Run:
     directory = other_directory
     root = directory / "image"
     one = task("one", "node_restore", root=str(root))
-    theirs = KUBELET_TEXT + "podPidsLimit: 77\nregistryToken: " + PLANTED + "\n"
+    foreign_text = KUBELET_TEXT + "podPidsLimit: 77\nregistryToken: " + PLANTED + "\n"
     runtime = task("runtime_alone", "node_restore", root=str(root), sections=["runtime"])
     return run(
         directory,
         [
             task("kubelet", "kubelet_config", root=str(root), pod_pids_limit=4096),
             task("driver", "containerd_config", root=str(root), nri={"enabled": True}),
-            note(root / KUBELET, theirs),
-            kept(directory, "before"),
+            note(root / KUBELET, foreign_text),
+            saved(directory, "before"),
             named("refused_checked", checked(one)),
             named("refused", one),
-            kept(directory, "refused"),
+            saved(directory, "refused"),
             named("runtime_alone", runtime),
-            kept(directory, "runtime_alone"),
+            saved(directory, "runtime_alone"),
             # By hand, as the remedy says.
             note(root / KUBELET, KUBELET_TEXT),
             named("agreed", one),
-            kept(directory, "agreed"),
+            saved(directory, "agreed"),
             named("agreed_again", one),
         ],
     )
 
 
 def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_directory: Path) -> None:
-    found = disturbed.results["refused"]
-    assert found["failed"]
-    assert found["changed"] is False
-    assert found["msg"].startswith("Nothing was changed. kubelet: /var/lib/kubelet/config.yaml: it was changed by")
-    assert "-podPidsLimit: 4096" in found["msg"]
-    assert "+podPidsLimit: 77" in found["msg"]
-    assert "/var/lib/volcano-colocation/originals/" in found["msg"]
+    result = disturbed.results["refused"]
+    assert result["failed"]
+    assert result["changed"] is False
+    assert result["msg"].startswith("Nothing was changed. kubelet: /var/lib/kubelet/config.yaml: it was changed by")
+    assert "-podPidsLimit: 4096" in result["msg"]
+    assert "+podPidsLimit: 77" in result["msg"]
+    assert "/var/lib/volcano-colocation/originals/" in result["msg"]
     assert PLANTED not in disturbed.output
     assert PLANTED not in json.dumps(disturbed.results)
     assert contents(other_directory / "refused") == contents(other_directory / "before")
-    assert disturbed.results["refused_checked"]["msg"] == found["msg"]
+    assert disturbed.results["refused_checked"]["msg"] == result["msg"]
 
 
 def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_directory: Path) -> None:

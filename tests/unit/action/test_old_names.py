@@ -49,7 +49,7 @@ def test_an_action_takes_the_old_option(old: Run) -> None:
 
 def test_an_old_variable_ends_the_run_with_the_new_name(tmp_path: Path) -> None:
     old, new = next(iter(RENAMED.items()))
-    given = json.dumps({old: "x"})
-    done = playbook(tmp_path, "volcano.colocation.assess", "-i", "n1,", "-e", given, "-e", "ansible_connection=local")
+    options = json.dumps({old: "x"})
+    done = playbook(tmp_path, "volcano.colocation.assess", "-i", "n1,", "-e", options, "-e", "ansible_connection=local")
     assert done.status != 0
     assert f"Variable {old} has a new name: {new}." in done.output

@@ -24,14 +24,14 @@ def root(tmp_path: Path) -> Path:
     return grow(tmp_path / "image", {})
 
 
-def kept(root: Path) -> dict[str, Path]:
+def saved(root: Path) -> dict[str, Path]:
     """All files of the state directory by name."""
     return {str(path.relative_to(root / STATE)): path for path in (root / STATE).rglob("*") if path.is_file()}
 
 
 def texts(root: Path) -> dict[str, bytes]:
     """Of all but the lock, which names who looked last."""
-    return {name: path.read_bytes() for name, path in kept(root).items() if name != "lock"}
+    return {name: path.read_bytes() for name, path in saved(root).items() if name != "lock"}
 
 
 def changed(root: Path) -> Any:
@@ -49,7 +49,7 @@ def cut_off(root: Path) -> None:
 
 
 def holding(root: Path) -> set[str]:
-    return {name for name, path in kept(root).items() if PLANTED in path.read_text(errors="replace")}
+    return {name for name, path in saved(root).items() if PLANTED in path.read_text(errors="replace")}
 
 
 def test_only_copies_hold_it_and_only_root_reads_them(root: Path) -> None:
@@ -57,7 +57,7 @@ def test_only_copies_hold_it_and_only_root_reads_them(root: Path) -> None:
     holders = holding(root)
     assert holders
     assert all(any(directory in Path(name).parts for directory in COPIES) for name in holders)
-    assert {"ledger.json", "lock"} <= set(kept(root))
+    assert {"ledger.json", "lock"} <= set(saved(root))
     for path in (root / STATE, *(root / STATE).rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 

@@ -21,9 +21,9 @@ SILENT = "n1 ansible_host=127.0.0.1 ansible_port=1 ansible_become=false\n"
 """A host that cannot be reached: a run that tries says so."""
 
 
-def run(directory: Path, name: str, **given: object) -> Done:
+def run(directory: Path, name: str, **options: object) -> Done:
     (directory / "inventory").write_text(SILENT)
-    return playbook(directory, f"volcano.colocation.{name}", "-i", "inventory", "-e", json.dumps(given))
+    return playbook(directory, f"volcano.colocation.{name}", "-i", "inventory", "-e", json.dumps(options))
 
 
 @pytest.mark.parametrize("name", PLAYBOOKS)

@@ -41,7 +41,7 @@ names = st.sampled_from(["a", "b", "c", "d"])
 parts = st.sampled_from(["a", "b", "c", "d", "a", "b", "..", ".", ""])
 places = st.lists(names, min_size=1, max_size=3).map("/".join)
 texts = st.builds(
-    lambda start, found, end: start + "/".join(found) + end,
+    lambda start, result, end: start + "/".join(result) + end,
     st.sampled_from(["", "/", "/", "../../", f"{OUTSIDE}/"]),
     st.lists(parts, min_size=1, max_size=4),
     st.sampled_from(["", "", "/"]),
@@ -53,7 +53,7 @@ entries = st.one_of(
     st.builds(lambda path, to: Entry(path, to=to), places, texts),
 )
 trees = st.lists(entries, max_size=10)
-queries = st.lists(st.builds(lambda found: "/" + "/".join(found), st.lists(parts, max_size=5)), max_size=4)
+queries = st.lists(st.builds(lambda result: "/" + "/".join(result), st.lists(parts, max_size=5)), max_size=4)
 BEHIND = ("", "/", "/.", "/..", "/a", "/../b", "/../../a/b")
 """What every entry of a tree is asked with as well."""
 
@@ -74,7 +74,7 @@ def grow(root: str, tree: Sequence[Entry]) -> None:
     for entry in tree:
         path = os.path.join(root, entry.path)
         with suppress(OSError):
-            if any(os.path.islink(str(each)) for each in Path(path).parents):
+            if any(os.path.islink(str(parent)) for parent in Path(path).parents):
                 continue
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if entry.to is not None:
@@ -105,14 +105,14 @@ QUESTIONS: dict[str, Callable[[Host, str], Any]] = {
 
 def answers(host: Host, paths: Sequence[str]) -> list[list[Any]]:
     """What a host says to every question of each path: a value, or the number of an error."""
-    found = []
+    result = []
     for path in paths:
         for name, ask in QUESTIONS.items():
             try:
-                found.append([path, name, ask(host, path)])
+                result.append([path, name, ask(host, path)])
             except OSError as error:
-                found.append([path, name, "error " + errno.errorcode[error.errno or 0]])
-    return found
+                result.append([path, name, "error " + errno.errorcode[error.errno or 0]])
+    return result
 
 
 def in_chroot(root: str, work: Callable[[], Any]) -> Any:
@@ -131,9 +131,9 @@ def in_chroot(root: str, work: Callable[[], Any]) -> Any:
             os._exit(status)
     os.close(writer)
     with os.fdopen(reader) as stream:
-        said = stream.read()
+        message = stream.read()
     assert os.waitpid(child, 0)[1] == 0
-    return json.loads(said)
+    return json.loads(message)
 
 
 def contents(directory: Path) -> Iterator[tuple[str, str]]:
@@ -151,9 +151,9 @@ def test_a_root_answers_as_a_chroot_does(tree: list[Entry], paths: list[str]) ->
         root = planted(Path(directory))
         grow(root, tree)
         asked = [*paths, *(f"/{entry.path}{more}" for entry in tree for more in BEHIND)]
-        found = answers(Host(root), asked)
-        assert found == in_chroot(root, lambda: answers(Host("/"), asked))
-        assert MARKER not in json.dumps(found)
+        result = answers(Host(root), asked)
+        assert result == in_chroot(root, lambda: answers(Host("/"), asked))
+        assert MARKER not in json.dumps(result)
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
@@ -170,9 +170,9 @@ def test_what_is_written_stays_in_the_root(tree: list[Entry], place: str) -> Non
             files.write(host, saved, b"new\n")
             assert host.read(path) == "new\n"
             files.restore(host, saved, directory)
-        found = {name: text for name, text in contents(Path(directory)) if not name.startswith("root/")}
-        found.pop("backup", None)
-        assert found == outside
+        result = {name: text for name, text in contents(Path(directory)) if not name.startswith("root/")}
+        result.pop("backup", None)
+        assert result == outside
 
 
 def linked(root: Path, count: int) -> None:

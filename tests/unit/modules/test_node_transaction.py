@@ -14,8 +14,8 @@ from ansible_collections.volcano.colocation.tests.support.tasks.in_process impor
 
 
 def test_waiting_for_what_was_never_begun_says_so(tmp_path: Path) -> None:
-    found = module("node_transaction", {"action": "wait", "id": "t-9", "root": str(tmp_path)})
-    assert (found["failed"], found["begun"]) == (True, False)
+    result = module("node_transaction", {"action": "wait", "id": "t-9", "root": str(tmp_path)})
+    assert (result["failed"], result["begun"]) == (True, False)
 
 
 @pytest.mark.parametrize("name", ["../../../../etc", "..", ".", "", "t-9/../t-8", "t-9\n", "a" * 65])
@@ -24,9 +24,9 @@ def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "var/lib/volcano-colocation/transactions/t-8").mkdir(parents=True)
     (tmp_path / "var/lib/volcano-colocation/transactions/t-9").mkdir()
-    found = module("node_transaction", {"action": "wait", "id": name, "wait": 0, "root": str(tmp_path)})
-    assert found["failed"] is True
-    assert f"id: {name!r} is not the id of a transaction" in found["msg"]
+    result = module("node_transaction", {"action": "wait", "id": name, "wait": 0, "root": str(tmp_path)})
+    assert result["failed"] is True
+    assert f"id: {name!r} is not the id of a transaction" in result["msg"]
 
 
 def document(**file: Any) -> str:
@@ -38,8 +38,8 @@ def document(**file: Any) -> str:
 def test_a_look_at_a_plan_changes_nothing(tmp_path: Path, check: bool) -> None:
     (tmp_path / "etc").mkdir()
     arguments = {"action": "check", "plan": document(), "root": str(tmp_path)}
-    found = module("node_transaction", arguments, check=check)
-    assert (found["changed"], found["transaction"]) == (False, {"id": "t-1", "state": "none"})
+    result = module("node_transaction", arguments, check=check)
+    assert (result["changed"], result["transaction"]) == (False, {"id": "t-1", "state": "none"})
     assert [path.name for path in tmp_path.rglob("*")] == ["etc"]
 
 
@@ -58,6 +58,6 @@ def test_a_look_refuses_what_the_transaction_would(
     (tmp_path / state_directory / ("x" if state_directory == "var/lib" else "lib")).write_text("a file")
     for action in ("check", "start"):
         arguments = {"action": action, "plan": document(**file), "root": str(tmp_path)}
-        answer = module("node_transaction", arguments)["transaction"]
-        assert (answer["state"], answer["error"]["step"]) == ("refused", step)
-        assert action == "start" or reason in answer["error"]["message"]
+        result = module("node_transaction", arguments)["transaction"]
+        assert (result["state"], result["error"]["step"]) == ("refused", step)
+        assert action == "start" or reason in result["error"]["message"]

@@ -69,7 +69,7 @@ def third_party(file: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("library", "preload", "importlib.import_module"):
-            names = [str(each.value) for each in node.args if isinstance(each, ast.Constant)]
+            names = [str(argument.value) for argument in node.args if isinstance(argument, ast.Constant)]
         yield from {name.partition(".")[0] for name in names} - known
 
 

@@ -62,9 +62,9 @@ def test_the_commands_are_on_both_pages(page: Path) -> None:
 
 
 def test_the_end_of_the_tests_says_what_the_pages_say() -> None:
-    test, *others = SUITES
+    test, *other_words = SUITES
     end = report.closing(test, [], 0.0)
-    for suite in others:
+    for suite in other_words:
         assert f"make {suite.name}: {suite.runs} ({duration(suite)})" in end
         assert f"| `make {suite.name}` | {suite.runs} | {duration(suite)} |" in pages.commands()
 

@@ -67,7 +67,7 @@ def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "node_restore", {}
 
 
-def answer(result: Result) -> dict[str, Any]:
+def response(result: Result) -> dict[str, Any]:
     """What check mode and the real run have to have in common; ids of transactions are never the same."""
     message = ID.sub("ID", str(result.get("msg", "")))
     return {
@@ -82,7 +82,7 @@ def named(directory: Path, result: Result) -> dict[str, str]:
     """The files that a diff names, where they lead below the root, with what they shall hold, redacted."""
     diff = result.get("diff") or []
     entries = diff if isinstance(diff, list) else [diff]
-    return {_place(directory, each["after_header"]): each["after"] for each in entries}
+    return {_place(directory, entry["after_header"]): entry["after"] for entry in entries}
 
 
 def _place(directory: Path, path: str) -> str:
@@ -96,7 +96,7 @@ def _place(directory: Path, path: str) -> str:
 def without_state(directory: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
     """Without what the collection keeps for itself, and the directories on the way, which may be made for it."""
     state = _place(directory, STATE)
-    return {path: nature for path, nature in tree.items() if not path.startswith(state) and path not in PARENTS}
+    return {path: attributes for path, attributes in tree.items() if not path.startswith(state) and path not in PARENTS}
 
 
 def odd_state(directory: Path) -> dict[str, tuple[object, ...]]:
@@ -114,8 +114,8 @@ def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Ite
     if digests(directory) != before:
         yield "check mode changed the tree"
     real = run(module, arguments)
-    if answer(checked) != answer(real):
-        yield f"check mode said {answer(checked)}, the real run {answer(real)}"
+    if response(checked) != response(real):
+        yield f"check mode said {response(checked)}, the real run {response(real)}"
     old, new = (without_state(directory, tree) for tree in (before, digests(directory)))
     touched = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
     written = _written(directory, module, options, real)
@@ -131,12 +131,12 @@ def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Ite
     yield from (f"{path} is not as its diff says" for path in _not_as_told(directory, real))
     again = run(module, arguments)
     if again.get("failed") or again.get("changed"):
-        yield f"a second run said {answer(again)}"
+        yield f"a second run said {response(again)}"
 
 
 def _is_of(path: str, written: Iterable[str]) -> bool:
     """Whether a path is named by the diff, or is a directory on the way to one."""
-    return any(path == each or each.startswith(f"{path}/") for each in written)
+    return any(path == written_path or written_path.startswith(f"{path}/") for written_path in written)
 
 
 def _written(directory: Path, module: str, options: Mapping[str, Any], result: Result) -> set[str]:
@@ -151,8 +151,8 @@ def _written(directory: Path, module: str, options: Mapping[str, Any], result: R
 def _not_as_told(directory: Path, result: Result) -> Iterator[str]:
     for path, text in named(directory, result).items():
         place = directory / path
-        found = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else ""
-        if printable(redact_text(found)) != text:
+        output = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else ""
+        if printable(redact_text(output)) != text:
             yield path
 
 
@@ -166,21 +166,21 @@ def wrong(number: int, directory: Path) -> Iterator[str]:
     if digests(directory) != before:
         yield f"{number}: node_facts changed the tree"
     for module, options in tasks(tree):
-        for said in contradictions(directory, module, options):
-            yield f"{number}: {module} {options}: {said}"
+        for message in contradictions(directory, module, options):
+            yield f"{number}: {module} {options}: {message}"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_generated_node_is_changed_as_check_mode_says_or_left_alone(part: int, tmp_path: Path) -> None:
-    found: list[str] = []
+    result: list[str] = []
     for number in NUMBERS[part::PARTS]:
         directory = tmp_path / str(number)
         directory.mkdir()
         try:
-            found += wrong(number, directory)
+            result += wrong(number, directory)
         except Exception as error:  # a traceback of whatever kind is what is looked for
-            found.append(f"{number}: {type(error).__name__}: {error}")
-    assert found == [], "\n".join(found)
+            result.append(f"{number}: {type(error).__name__}: {error}")
+    assert result == [], "\n".join(result)
 
 
 def test_there_are_enough_of_them_and_none_is_like_another() -> None:
@@ -190,8 +190,8 @@ def test_there_are_enough_of_them_and_none_is_like_another() -> None:
 
 def test_a_number_has_one_tree_in_every_process() -> None:
     module = "ansible_collections.volcano.colocation.tests.trees"
-    found = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    result = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     printed = subprocess.run(
-        [sys.executable, "-m", module, "7"], capture_output=True, text=True, check=True, env=found
+        [sys.executable, "-m", module, "7"], capture_output=True, text=True, check=True, env=result
     ).stdout
     assert printed == generate(7).described() + "\n"

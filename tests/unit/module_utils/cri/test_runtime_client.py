@@ -63,7 +63,7 @@ def test_version_and_status_of_the_runtime_are_read(client: CriClient) -> None:
     assert (version.runtime_name, version.runtime_version, version.api) == ("containerd", "1.7.24", "v1")
     status = client.status()
     assert status.ready
-    assert [(each.name, each.status, each.reason) for each in status.conditions] == [
+    assert [(condition.name, condition.status, condition.reason) for condition in status.conditions] == [
         ("RuntimeReady", True, ""),
         ("NetworkReady", False, "NetworkPluginNotReady"),
     ]
@@ -85,9 +85,9 @@ def test_a_runtime_without_runtime_config_says_so(client: CriClient) -> None:
 def test_an_answer_without_linux_says_nothing_of_the_driver(path: Path) -> None:
     def windows(connection: Connection) -> None:
         connection.greet()
-        for answer in (cri_server.text(2, "containerd"), b""):
+        for result in (cri_server.text(2, "containerd"), b""):
             stream, _headers, _message = connection.request()
-            for part in cri_server.ok(stream, answer):
+            for part in cri_server.ok(stream, result):
                 connection.send(part)
 
     with connected(path, windows) as client:
@@ -104,7 +104,7 @@ def test_sandboxes_and_containers_are_read_with_their_states(client: CriClient) 
         "uid-s1",
     )
     assert (second.state, second.runtime_handler) == (SandboxState.NOT_READY, "runc")
-    assert [(each.id, each.sandbox_id, each.state) for each in client.containers()] == [
+    assert [(container.id, container.sandbox_id, container.state) for container in client.containers()] == [
         ("c1", "s1", ContainerState.RUNNING),
         ("c2", "s2", ContainerState.EXITED),
         ("c3", "s1", ContainerState.UNKNOWN),
@@ -120,13 +120,13 @@ def test_the_pid_of_a_running_container_is_read_and_that_of_others_is_none(clien
 def test_stop_and_remove(client: CriClient, runtime: Runtime) -> None:
     client.stop_pod_sandbox("s1")
     client.remove_pod_sandbox("s1")
-    assert [each.id for each in client.pod_sandboxes()] == ["s2"]
+    assert [sandbox.id for sandbox in client.pod_sandboxes()] == ["s2"]
     assert runtime.calls[:3] == ["Version", "StopPodSandbox", "RemovePodSandbox"]
 
 
 def test_an_answer_larger_than_a_frame_is_read_whole(client: CriClient, runtime: Runtime) -> None:
     runtime.sandboxes = [Sandbox(f"id-{index}", f"pod-{index}") for index in range(500)]
-    assert [each.name for each in client.pod_sandboxes()] == [f"pod-{index}" for index in range(500)]
+    assert [sandbox.name for sandbox in client.pod_sandboxes()] == [f"pod-{index}" for index in range(500)]
 
 
 def test_the_older_api_is_used_where_v1_is_unknown(path: Path) -> None:

@@ -167,13 +167,13 @@ def test_directories_of_static_pods_that_are_none(tmp_path: Path) -> None:
 def test_static_pods_are_bounded(tmp_path: Path) -> None:
     host = grow(tmp_path, {f"{DIRECTORY}/{number:04}.yaml": "" for number in range(NAME_LIMIT + 9)})
     text = f"staticPodPath: {DIRECTORY}\n" + "".join(f"staticPodPath: /x/{number}\n" for number in range(40))
-    found = static_pods(host, [], [text])
-    assert len(found) == DIRECTORY_LIMIT
-    assert len(found[DIRECTORY]) == NAME_LIMIT
+    evidence = static_pods(host, [], [text])
+    assert len(evidence) == DIRECTORY_LIMIT
+    assert len(evidence[DIRECTORY]) == NAME_LIMIT
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "result"),
     [
         ('{"agent": {"cgroupDriver": "systemd", "logDir": "x"}}', {"cgroup_driver": "systemd", "features": []}),
         ('{"agent": {"enabledFeatures": ["psi", 7]}}', {"cgroup_driver": None, "features": ["psi"]}),
@@ -186,8 +186,8 @@ def test_static_pods_are_bounded(tmp_path: Path) -> None:
         ("\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), None),
     ],
 )
-def test_driver_and_features_are_taken_from_rubiks_own_file(tmp_path: Path, text: str, found: object) -> None:
-    assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == found
+def test_driver_and_features_are_taken_from_rubiks_own_file(tmp_path: Path, text: str, result: object) -> None:
+    assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == result
 
 
 def test_a_node_without_rubiks_file_has_no_evidence_of_it(tmp_path: Path) -> None:

@@ -111,9 +111,9 @@ def grow(root: Path, files: dict[str, str]) -> Path:
 
 @pytest.fixture
 def evidence(tmp_path: Path) -> dict[str, Any]:
-    found = collect(Host(str(grow(tmp_path, FILES))))
-    assert json.loads(json.dumps(found)) == found
-    return found
+    snapshot = collect(Host(str(grow(tmp_path, FILES))))
+    assert json.loads(json.dumps(snapshot)) == snapshot
+    return snapshot
 
 
 def test_the_machine_is_described_by_its_files(evidence: dict[str, Any]) -> None:
@@ -136,7 +136,7 @@ def test_agents_and_what_only_looks_like_one(evidence: dict[str, Any]) -> None:
     (kubelet,) = evidence["kubelet"]["processes"]
     assert kubelet["pid"] == 7
     assert kubelet["argv"][1:3] == ["--config", "/srv/kubelet.yaml"]
-    assert [each["pid"] for each in evidence["runtime"]["processes"]] == [8]
+    assert [process["pid"] for process in evidence["runtime"]["processes"]] == [8]
     assert evidence["other_runtimes"] == ["dockerd"]
     assert evidence["containers"] == {f"0::/kubepods.slice/cri-containerd-{ID}.scope": 2}
 
@@ -186,29 +186,29 @@ def test_transactions_that_have_not_ended_are_told(tmp_path: Path) -> None:
     ids = [f"20261121T013455-0000000{number}" for number in range(4)]
     directory = "var/lib/volcano-colocation/transactions"
     states = zip(ids, ("committed", "applying", "rolled-back"))
-    tree = {f"{directory}/{each}/journal.json": journal(each, state) for each, state in states}
+    tree = {f"{directory}/{item}/journal.json": journal(item, state) for item, state in states}
     grow(tmp_path, {**tree, f"{directory}/{ids[3]}/plan.json": "{}"})
     assert collect(Host(str(tmp_path)))["unfinished_transactions"] == [ids[1]]
 
 
 def test_an_empty_tree_is_evidence_too(tmp_path: Path) -> None:
-    found = collect(Host(str(tmp_path)))
-    assert found["kubelet"]["program"] is None
-    assert found["runtime"]["files"] == {"/etc/containerd/config.toml": {"kind": "missing"}}
-    assert found["system"]["booted_at"] is None
-    assert found["unfinished_transactions"] == []
+    snapshot = collect(Host(str(tmp_path)))
+    assert snapshot["kubelet"]["program"] is None
+    assert snapshot["runtime"]["files"] == {"/etc/containerd/config.toml": {"kind": "missing"}}
+    assert snapshot["system"]["booted_at"] is None
+    assert snapshot["unfinished_transactions"] == []
 
 
 def test_a_relative_config_path_is_noted_and_not_followed(tmp_path: Path) -> None:
     grow(tmp_path, {**FILES, **process(7, "kubelet", "kubelet", "--config=kubelet.yaml")})
-    found = collect(Host(str(tmp_path)))["kubelet"]
-    assert found["program"] == "/usr/bin/kubelet"
-    assert found["files"]["kubelet.yaml"] == {"kind": "unknown", "error": "not an absolute path: 'kubelet.yaml'"}
+    snapshot = collect(Host(str(tmp_path)))["kubelet"]
+    assert snapshot["program"] == "/usr/bin/kubelet"
+    assert snapshot["files"]["kubelet.yaml"] == {"kind": "unknown", "error": "not an absolute path: 'kubelet.yaml'"}
 
 
 def test_a_process_that_ended_between_two_reads_is_no_evidence(tmp_path: Path) -> None:
-    gone = grow(tmp_path, FILES) / "proc" / "7"
-    (gone / "cgroup").unlink()
+    missing = grow(tmp_path, FILES) / "proc" / "7"
+    (missing / "cgroup").unlink()
     assert collect(Host(str(tmp_path)))["kubelet"]["processes"] == []
 
 
@@ -247,9 +247,9 @@ def test_running_handlers_carry_no_registry_secret() -> None:
         },
         "registry": {"configs": {"r": {"auth": {"password": "hunter2"}}}},
     }
-    found = running_handlers(json.dumps(config))
-    assert "hunter2" not in json.dumps(found)
-    assert found == {
+    handlers = running_handlers(json.dumps(config))
+    assert "hunter2" not in json.dumps(handlers)
+    assert handlers == {
         "default": "runc",
         "handlers": {
             "runc": {"type": "io.containerd.runc.v2", "systemd_cgroup": True},
@@ -286,17 +286,17 @@ def test_an_image_has_no_services(tmp_path: Path) -> None:
 def test_a_regular_file_is_taken_with_its_text_and_checksum(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"caf\xe9\r\n")
     os.chmod(tmp_path / "a", 0o640)
-    found = capture(Host(str(tmp_path)), "/a")
-    assert (found["kind"], found["mode"]) == ("regular", "0640")
-    assert found["text"] == "caf\udce9\r\n"
-    assert found["sha256"] == hashlib.sha256(b"caf\xe9\r\n").hexdigest()
+    evidence = capture(Host(str(tmp_path)), "/a")
+    assert (evidence["kind"], evidence["mode"]) == ("regular", "0640")
+    assert evidence["text"] == "caf\udce9\r\n"
+    assert evidence["sha256"] == hashlib.sha256(b"caf\xe9\r\n").hexdigest()
 
 
 def test_a_symlink_stays_one_and_shows_what_it_leads_to(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("x\n", encoding="utf-8")
     (tmp_path / "link").symlink_to("real")
-    found = capture(Host(str(tmp_path)), "/link")
-    assert (found["kind"], found["target"], found["text"]) == ("symlink", "real", "x\n")
+    evidence = capture(Host(str(tmp_path)), "/link")
+    assert (evidence["kind"], evidence["target"], evidence["text"]) == ("symlink", "real", "x\n")
 
 
 def test_no_text_of_this_machine_is_in_the_snapshot_of_an_image(tmp_path: Path) -> None:
@@ -310,10 +310,10 @@ def test_no_text_of_this_machine_is_in_the_snapshot_of_an_image(tmp_path: Path) 
     (root / "var/lib/kubelet").symlink_to(outside)
     (root / "etc/systemd/system/kubelet.service").symlink_to(outside / "systemd/kubelet.service")
     (root / "etc/os-release").symlink_to("../../machine/meminfo")
-    found = collect(Host(str(root)))
-    assert "of this machine" not in json.dumps(found)
-    assert found["kubelet"]["unit_files"] == ["/etc/systemd/system/kubelet.service"]
-    assert found["kubelet"]["files"]["/etc/systemd/system/kubelet.service"]["error"] == "No such file or directory"
+    snapshot = collect(Host(str(root)))
+    assert "of this machine" not in json.dumps(snapshot)
+    assert snapshot["kubelet"]["unit_files"] == ["/etc/systemd/system/kubelet.service"]
+    assert snapshot["kubelet"]["files"]["/etc/systemd/system/kubelet.service"]["error"] == "No such file or directory"
 
 
 def test_linked_units_of_an_image_are_read(tmp_path: Path) -> None:
@@ -324,20 +324,20 @@ def test_linked_units_of_an_image_are_read(tmp_path: Path) -> None:
     (tmp_path / "etc/systemd/system/kubelet.service").symlink_to("/lib/systemd/system/node.service")
     (tmp_path / "usr/lib/systemd/system/kubelet.service.d").mkdir()
     (tmp_path / "usr/lib/systemd/system/kubelet.service.d/10.conf").symlink_to("/dev/null")
-    found = collect(Host(str(tmp_path)))["kubelet"]
-    unit, drop_in = found["unit_files"]
-    assert (unit, found["files"][unit]["target"]) == (
+    snapshot = collect(Host(str(tmp_path)))["kubelet"]
+    unit, drop_in = snapshot["unit_files"]
+    assert (unit, snapshot["files"][unit]["target"]) == (
         "/etc/systemd/system/kubelet.service",
         "/lib/systemd/system/node.service",
     )
-    assert "--v=2" in found["files"][unit]["text"]
-    assert found["files"][drop_in]["text"] == ""
+    assert "--v=2" in snapshot["files"][unit]["text"]
+    assert snapshot["files"][drop_in]["text"] == ""
 
 
 def test_a_symlink_to_nowhere_is_described_with_the_error(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("gone")
-    found = capture(Host(str(tmp_path)), "/link")
-    assert (found["kind"], found["error"]) == ("symlink", "No such file or directory")
+    evidence = capture(Host(str(tmp_path)), "/link")
+    assert (evidence["kind"], evidence["error"]) == ("symlink", "No such file or directory")
 
 
 @pytest.mark.parametrize("path", ["/gone", "/file/below"])
@@ -348,13 +348,13 @@ def test_a_missing_file_is_described_as_missing(tmp_path: Path, path: str) -> No
 
 def test_a_file_that_is_too_long_to_take_along(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"#" * (CONFIG_LIMIT + 1))
-    found = capture(Host(str(tmp_path)), "/long")
-    assert (found["kind"], found["error"]) == (
+    evidence = capture(Host(str(tmp_path)), "/long")
+    assert (evidence["kind"], evidence["error"]) == (
         "regular",
         "has 1048577 bytes, and a configuration file of more than 1048576 (1 MiB) is not read",
     )
-    assert found["remedy"]
-    assert "text" not in found
+    assert evidence["remedy"]
+    assert "text" not in evidence
 
 
 def test_a_file_of_the_longest_size_is_taken_along(tmp_path: Path) -> None:
@@ -364,9 +364,9 @@ def test_a_file_of_the_longest_size_is_taken_along(tmp_path: Path) -> None:
 
 def test_a_fifo_does_not_hang_us(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    found = capture(Host(str(tmp_path)), "/fifo")
-    assert found["kind"] == "special"
-    assert "text" not in found
+    evidence = capture(Host(str(tmp_path)), "/fifo")
+    assert evidence["kind"] == "special"
+    assert "text" not in evidence
 
 
 def test_a_directory_and_a_socket_are_described_by_their_kind(tmp_path: Path) -> None:
@@ -394,13 +394,13 @@ def test_a_kernel_file_is_read_and_a_missing_one_is_none(tmp_path: Path) -> None
 def test_the_answer_of_healthz_is_taken(body: str) -> None:
     with listening() as server:
 
-        def answer() -> None:
+        def result() -> None:
             connection, _address = server.accept()
             with connection:
                 connection.recv(4096)
                 connection.sendall(b"HTTP/1.0 200 OK\r\nX: y\r\n\r\n" + body.encode())
 
-        thread = threading.Thread(target=answer)
+        thread = threading.Thread(target=result)
         thread.start()
         assert healthz(server.getsockname()[:2], 5.0) == body
         thread.join()

@@ -60,10 +60,10 @@ def _closed(directory: Path, request: pytest.FixtureRequest) -> Iterator[tuple[H
 def test_a_directory_that_may_not_be_looked_into_is_named_once(closed: tuple[Host, str]) -> None:
     host, path = closed
     with nobody():
-        found = record_problems(host)
+        evidence = record_problems(host)
         assert unfinished_transactions(host) == []
         ledger_problem(host)
-    assert found == [
+    assert evidence == [
         {
             "record": "directory",
             "file": path,

@@ -15,8 +15,8 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 
 
 def kept_file(directory: Path) -> Path:
-    (found,) = (path for path in directory.rglob("*") if path.is_file())
-    return found
+    (result,) = (path for path in directory.rglob("*") if path.is_file())
+    return result
 
 
 def test_what_is_kept_is_taken_once(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_snapshot_is_its_owners_alone_and_leaves_nothing_beside_it(tmp_path: P
     for _twice in range(2):
         path = save_snapshot(directory, "rack/7", captured(ALIGNED))
     assert path == directory / "rack_7.snapshot.json"
-    assert [each.name for each in directory.iterdir()] == [path.name]
+    assert [path.name for path in directory.iterdir()] == [path.name]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
     assert json.loads(path.read_text(encoding="utf-8"))["redacted"] is True
@@ -98,14 +98,14 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
     (tmp_path / "x").mkdir()
     with pytest.raises(IsADirectoryError):
         replace_file(tmp_path / "x", "text")
-    assert [each.name for each in tmp_path.iterdir()] == ["x"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
 def test_a_report_is_replaced(tmp_path: Path) -> None:
     for number in (1, 2):
         path = write_report(tmp_path / "new", "a/b", {"x": number})
     assert json.loads(path.read_text(encoding="utf-8")) == {"x": 2}
-    assert [each.name for each in path.parent.iterdir()] == ["a_b.json"]
+    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
 
 
 def test_a_report_is_its_owners_alone(tmp_path: Path) -> None:
@@ -135,13 +135,13 @@ def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_p
 def test_only_one_function_writes_files_on_the_controller() -> None:
     """``keep_snapshot`` writes into Ansible's own private directory, and creates each file exclusively."""
     writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
-    found = {
+    result = {
         path.name
         for directory in ("action", "plugin_utils")
         for path in sorted((PLUGINS / directory).rglob("*.py"))
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"snapshot_files.py"}
+    assert result == {"snapshot_files.py"}
 
 
 def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
@@ -170,8 +170,8 @@ def test_what_is_no_regular_file_or_too_large_is_refused_at_once(tmp_path: Path)
         "link": "symbolic",
         "large": "bytes are more",
     }
-    for name, said in words.items():
-        with pytest.raises(SnapshotError, match=said):
+    for name, message in words.items():
+        with pytest.raises(SnapshotError, match=message):
             read_snapshot(str(tmp_path / f"{name}.json"))
 
 
@@ -205,10 +205,10 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
 
 @pytest.mark.parametrize("name", MISSHAPEN)
 def test_a_wrong_type_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
-    value, place, said = MISSHAPEN[name]
+    value, place, message = MISSHAPEN[name]
     document = put(captured(DIFFERING), value, *place)
-    if said:
-        assert said in refused(tmp_path, document)
+    if message:
+        assert message in refused(tmp_path, document)
     else:
         assert replayed(tmp_path, document)["kernel"]["release"] is None
 
@@ -226,9 +226,9 @@ def test_a_wrong_profile_is_not_blamed_on_the_file() -> None:
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    found = [path] if path else []
+    result = [path] if path else []
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return found + [deeper for key, each in inner for deeper in places(each, (*path, key))]
+    return result + [deeper for key, item in inner for deeper in places(item, (*path, key))]
 
 
 PLACES = places(captured(DIFFERING))

@@ -137,9 +137,9 @@ def test_failing_codes_are_those_of_the_severities_each_once() -> None:
 
 def test_what_is_missing_or_unknown_is_said() -> None:
     facts = golden("facts", DIFFERING)
-    gone = put(put(facts, False, "kubelet", "installed"), False, "runtime", "installed")
-    assert "  kubelet    not installed" in render_node("n", gone)
-    assert "  runtime    no container runtime" in render_node("n", gone)
+    missing = put(put(facts, False, "kubelet", "installed"), False, "runtime", "installed")
+    assert "  kubelet    not installed" in render_node("n", missing)
+    assert "  runtime    no container runtime" in render_node("n", missing)
     vague = put(put(facts, None, "kubelet", "version"), None, "kubelet", "cgroup_driver")
     vague = put(put(vague, None, "kubelet", "cgroup_driver_source"), False, "kubelet", "healthy")
     vague = put(put(vague, None, "kubelet", "cpu_manager_policy"), None, "runtime", "version")

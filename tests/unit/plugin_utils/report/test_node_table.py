@@ -46,8 +46,8 @@ def test_more_errors_are_worse_then_names_count() -> None:
 
 def test_what_is_not_there_or_not_known() -> None:
     facts = put(put(golden("facts", DIFFERING), None, "kubelet", "version"), None, "kubelet", "cgroup_driver")
-    found = node_row("n", put(facts, False, "runtime", "installed"), Filter(codes=("no-such",)))
-    assert (found.kubelet, found.runtime, found.finding) == ("? unknown", "-", "-")
+    row = node_row("n", put(facts, False, "runtime", "installed"), Filter(codes=("no-such",)))
+    assert (row.kubelet, row.runtime, row.finding) == ("? unknown", "-", "-")
     assert node_row("n", put(facts, False, "kubelet", "installed")).cpu_manager == "-"
 
 

@@ -43,10 +43,10 @@ def test_the_diff_of_a_new_file_begins_empty() -> None:
 
 def test_the_published_plan_is_json_with_changes_and_what_is_pending() -> None:
     facts = facts_of(captured(DIFFERING))
-    found = plan_result(make_plan(facts, wanted(), allow_disruption=False))
-    assert json.loads(json.dumps(found)) == found
-    assert {change["setting"] for change in found["pending"]} >= {"cpuManagerPolicy"}
-    assert found["changes"][-1] == {
+    document = plan_result(make_plan(facts, wanted(), allow_disruption=False))
+    assert json.loads(json.dumps(document)) == document
+    assert {change["setting"] for change in document["pending"]} >= {"cpuManagerPolicy"}
+    assert document["changes"][-1] == {
         "target": "containerd",
         "setting": "plugins.io.containerd.nri.v1.nri.disable",
         "before": None,
@@ -55,7 +55,7 @@ def test_the_published_plan_is_json_with_changes_and_what_is_pending() -> None:
         "reason": "differs from the profile",
         "impact": ["restart runtime"],
     }
-    assert found["impact"] == ["restart runtime"]
+    assert document["impact"] == ["restart runtime"]
 
 
 def test_one_refusal_is_one_sentence() -> None:
