@@ -22,10 +22,10 @@ from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run imp
 class Outcome:
     status: int
     output: str
-    folder: Path
+    directory: Path
 
     def report(self, name: str) -> Any:
-        return json.loads((self.folder / "colocation-reports" / f"{name}.json").read_text(encoding="utf-8"))
+        return json.loads((self.directory / "colocation-reports" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def assess(directory: Path, *arguments: str, playbook: Callable[..., Done] = playbook, **variables: Any) -> Outcome:
@@ -92,7 +92,7 @@ def test_a_healthy_cgroupfs_node_is_aligned_without_a_profile(snapshots: Path, t
     assert result.report(CGROUPFS) == golden("facts", CGROUPFS)
 
 
-def test_a_profile_is_told_with_what_was_set_and_what_is_the_roles_default(snapshots: Path, tmp_path: Path) -> None:
+def test_a_profile_is_reported_with_set_values_and_defaults_of_the_role(snapshots: Path, tmp_path: Path) -> None:
     recorded = str(snapshots / f"{CGROUPFS}.snapshot.json")
     result = assess(tmp_path, colocation_snapshots=recorded, colocation_nri_enabled=True)
     assert f"{CGROUPFS}: MISALIGNED" in result.output
@@ -151,8 +151,8 @@ def test_every_host_is_in_the_table_once(hosts: Outcome) -> None:
     assert hosts.output.count("Connection refused") <= 4
 
 
-def test_what_was_kept_is_replayed_as_it_was(hosts: Outcome, tmp_path: Path) -> None:
-    saved = hosts.folder / "kept"
+def test_saved_snapshots_are_replayed_unchanged(hosts: Outcome, tmp_path: Path) -> None:
+    saved = hosts.directory / "kept"
     assert sorted(os.listdir(saved)) == ["one.snapshot.json", "two.snapshot.json"]
     result = assess(tmp_path, colocation_snapshots=str(saved))
     for name in ("one", "two"):

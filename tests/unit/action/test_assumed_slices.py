@@ -67,14 +67,14 @@ def test_in_check_mode_the_plan_takes_the_slices_for_there() -> None:
     assert "assumptions" not in without
 
 
-def test_kubelet_is_told_once_the_slice_was_seen() -> None:
+def test_kubelet_is_configured_once_the_slice_exists() -> None:
     observed, _started = align(LACKING, check=True)
     result, started = align(MADE, observation=observed["observation"])
     assert started == ["node_snapshot", "node_transaction"]
     assert result["msg"] == "the transaction would begin"
 
 
-def test_a_slice_that_was_not_made_stops_it_before_kubelet_is_told() -> None:
+def test_a_slice_that_was_not_created_stops_it_before_kubelet_is_configured() -> None:
     observed, _started = align(LACKING, check=True)
     result, started = align(LACKING, observation=observed["observation"])
     assert started == ["node_snapshot"]

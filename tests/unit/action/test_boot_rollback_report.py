@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was undone while a node booted is told by the next run, since nobody was there to be told before."""
+"""The next run reports a rollback at boot."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ CHANGE, NEXT = {"cgroup_driver": "systemd"}, {"pod_pids_limit": 5}
 
 @pytest.fixture(name="warned")
 def _warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    message: list[str] = []
-    monkeypatch.setattr(controller.display, "warning", message.append)
-    return message
+    warnings: list[str] = []
+    monkeypatch.setattr(controller.display, "warning", warnings.append)
+    return warnings
 
 
-def undone_at_boot(root: Path, **message: Any) -> str:
+def undone_at_boot(root: Path, **fields: Any) -> str:
     """The id of a transaction, as the unit at boot leaves its journal."""
     assert action("kubelet_config", {"root": str(root), **CHANGE})["changed"]
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
     document = json.loads(path.read_text())
     document.update(
-        state="rolled-back", at_boot=True, to_prove=["kubelet.service runs", "3 pods run as before"], **message
+        state="rolled-back", at_boot=True, to_prove=["kubelet.service runs", "3 pods run as before"], **fields
     )
     path.write_text(json.dumps(document))
     return str(document["id"])
 
 
 @pytest.mark.parametrize("state", ["rolled-back", "rollback-failed"])
-def test_it_is_told_once_with_what_nobody_has_seen_since(root: Path, warned: list[str], state: str) -> None:
+def test_it_is_reported_once_with_unproven_checks(root: Path, warned: list[str], state: str) -> None:
     name = undone_at_boot(root)
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "state": state}))
@@ -53,7 +53,7 @@ def test_it_is_told_once_with_what_nobody_has_seen_since(root: Path, warned: lis
     assert len(warned) == 1
 
 
-def test_where_nothing_is_left_to_be_seen_that_is_said(root: Path, warned: list[str]) -> None:
+def test_a_rollback_without_unproven_checks_is_reported(root: Path, warned: list[str]) -> None:
     undone_at_boot(root)
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "to_prove": []}))
@@ -62,7 +62,7 @@ def test_where_nothing_is_left_to_be_seen_that_is_said(root: Path, warned: list[
     assert warned[0].endswith("not proven since: nothing")
 
 
-def test_a_transaction_that_ended_otherwise_is_not_told_of(root: Path, warned: list[str]) -> None:
+def test_a_transaction_that_ended_otherwise_is_not_reported(root: Path, warned: list[str]) -> None:
     for change in (CHANGE, NEXT):
         assert action("kubelet_config", {"root": str(root), **change})["changed"]
     assert warned == []
@@ -74,7 +74,7 @@ def test_check_mode_begins_nothing_and_has_nothing_to_tell(root: Path, warned: l
     assert warned == []
 
 
-def test_it_is_told_by_a_run_that_ends_before_its_transaction(
+def test_a_run_that_ends_before_its_transaction_reports_it(
     root: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk may turn read-only, the node go away."""

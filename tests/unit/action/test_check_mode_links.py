@@ -25,10 +25,10 @@ Spoil = Callable[[Path], None]
 
 def outside(root: Path) -> Path:
     """A directory on this machine and not in the image, that a link could lead to."""
-    result = root.parent / "outside"
-    result.mkdir(exist_ok=True)
-    (result / "config.toml").write_text("version = 2\n# of this machine\n")
-    return result
+    outside_directory = root.parent / "outside"
+    outside_directory.mkdir(exist_ok=True)
+    (outside_directory / "config.toml").write_text("version = 2\n# of this machine\n")
+    return outside_directory
 
 
 def replaced(root: Path, directory: str, target: str | Path) -> None:
@@ -60,7 +60,7 @@ def is_a_file(directory: str) -> Spoil:
     def spoil(root: Path) -> None:
         replaced(root, directory, "nowhere")
         (root / directory).unlink()
-        (root / directory).write_text("no folder")
+        (root / directory).write_text("not a directory")
 
     return spoil
 
@@ -109,33 +109,33 @@ def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, 
     """A file in the place of a directory."""
     root = grow(tmp_path / "image", {place: "no directory\n"})
     before = contents(root)
-    message = [
+    results = [
         in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)
     ]
     assert contents(root) == before
-    assert [item.get("failed") for item in message] == [True, True]
-    assert message[0]["msg"] == message[1]["msg"]
-    assert f"/{place}: cannot look into it: Not a directory" in message[0]["msg"]
+    assert [result.get("failed") for result in results] == [True, True]
+    assert results[0]["msg"] == results[1]["msg"]
+    assert f"/{place}: cannot look into it: Not a directory" in results[0]["msg"]
 
 
 @pytest.mark.parametrize("place", ["originals", "transactions", "lock"])
 def test_a_link_in_the_place_of_what_is_ours_is_refused_and_not_followed(tmp_path: Path, place: str) -> None:
-    """What nothing names any more is removed from originals: in a directory of somebody else that is all there is."""
+    """Originals that no ledger entry names are removed; in a foreign directory this would be all files."""
     root = grow(tmp_path / "image", {})
     (root / STATE).mkdir(parents=True)
     (root / STATE / place).symlink_to("/outside" if place == "lock" else outside(root))
     before = contents(tmp_path)
-    message = [
+    results = [
         in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)
     ]
-    assert [item.get("failed") for item in message] == [True, True]
-    assert message[0]["msg"] == message[1]["msg"]
-    assert f"{STATE}/{place}: " in message[0]["msg"]
+    assert [result.get("failed") for result in results] == [True, True]
+    assert results[0]["msg"] == results[1]["msg"]
+    assert f"{STATE}/{place}: " in results[0]["msg"]
     assert without_mode(contents(tmp_path)) == without_mode(before)
 
 
 def without_mode(tree: dict[str, bytes | str]) -> dict[str, bytes | str]:
-    """A refused transaction leaves its answer, and makes what is ours private."""
+    """A refused transaction leaves its result, and sets the mode of the state directory."""
     return {
         path: text
         for path, text in tree.items()

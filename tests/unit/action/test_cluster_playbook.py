@@ -73,8 +73,8 @@ def test_what_is_refused_of_the_scheduler_stops_it_before_the_agent(tmp_path: Pa
     waiting = {"colocation_agent_memory_qos": memory_qos, "colocation_volcano_manifest": "/nowhere.yaml"}
     status, output = cluster(tmp_path, started_playbook, colocation_scheduler=True, **waiting)
     assert status != 0
-    message = output.partition("TASK [volcano.colocation.scheduler : Install Volcano]")[2]
-    assert "nowhere" in message
+    tasks_after = output.partition("TASK [volcano.colocation.scheduler : Install Volcano]")[2]
+    assert "nowhere" in tasks_after
     assert f"{AGENT}Plan " not in output
 
 

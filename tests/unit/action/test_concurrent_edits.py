@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Somebody edits a file after it was read and before it would have been written: it stays, and the edit is shown."""
+"""Another program edits a file after it was read and before it is written: the edit stays and is shown."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def silent(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("state", ["rollback-failed", "refused"])
-def test_what_is_not_known_is_not_told(state: str) -> None:
+def test_unknown_changes_are_not_reported(state: str) -> None:
     assert concurrent_edits.describe(Node(silent), (), {"state": state}) == ""
 
 

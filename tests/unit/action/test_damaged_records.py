@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records of ours that cannot be read: assess names file, reason and remedy, and what needs them changes nothing."""
+"""Unreadable records: assess reports file, reason and remedy, and modules that need them change nothing."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def place(root: Path, pattern: str) -> Path:
-    (result,) = root.glob(pattern)
-    return result
+    (path,) = root.glob(pattern)
+    return path
 
 
 def findings(root: Path) -> list[dict[str, Any]]:
@@ -131,7 +131,7 @@ def test_what_needs_the_record_is_refused_and_the_node_stays(root: Path, name: s
 
 @pytest.mark.parametrize("module", ["kubelet_config", "containerd_config", "agent_sysctls"])
 def test_a_change_that_may_be_half_done_stops_every_change_of_services(root: Path, module: str) -> None:
-    """Also where nothing is to be changed: what is cut off would have to be undone first."""
+    """Also without changes: an interrupted transaction would have to be rolled back first."""
     DAMAGES["cut off"](place(root, RECORDS["journal"]))
     options: dict[str, Any] = {"sysctls": []} if module == "agent_sysctls" else {}
     assert "/journal.json: it is damaged. Compare the files" in refused(root, module, options)

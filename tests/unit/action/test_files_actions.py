@@ -165,8 +165,8 @@ def test_in_an_image_nothing_has_to_be_restarted(lived: Run) -> None:
 
 
 def test_no_secret_of_the_files_is_shown(lived: Run) -> None:
-    redacted = [value for name, value in lived.results.items() if not name.endswith(("_before", "_after"))]
-    assert PLANTED not in json.dumps(redacted)
+    results = [value for name, value in lived.results.items() if not name.endswith(("_before", "_after"))]
+    assert PLANTED not in json.dumps(results)
     assert PLANTED not in lived.output
 
 

@@ -29,8 +29,8 @@ def both(module: str, root: Path, **options: Any) -> dict[str, Any]:
     done = in_process.run(module, arguments)
     for result in (foreseen, done):
         assert not result.get("failed"), result
-    message = {key: foreseen.get(key) for key in ("first_boot", "warnings", "changed")}
-    assert message == {key: done.get(key) for key in message}
+    predicted = {key: foreseen.get(key) for key in ("first_boot", "warnings", "changed")}
+    assert predicted == {key: done.get(key) for key in predicted}
     again = in_process.run(module, arguments)
     assert again["first_boot"] == done["first_boot"]
     assert not again["changed"]
@@ -78,7 +78,7 @@ def test_a_checkpoint_that_was_baked_in_is_warned_of(
     assert warning.startswith(f"kubelet does not start: {words}")
     assert "delete it there" in warning
     assert warning in result["first_boot"]
-    # It is somebody else's: it stays.
+    # A foreign file stays.
     assert {name: (root / name).read_text() for name in files} == files
 
 

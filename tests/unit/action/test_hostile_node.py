@@ -93,10 +93,10 @@ def texts(value: Any) -> Iterator[str]:
 @pytest.fixture(name="screen")
 def _screen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What reaches Ansible's display."""
-    redacted: list[str] = []
+    displayed: list[str] = []
     for name in ("display", "warning"):
-        monkeypatch.setattr(Display, name, lambda _self, text, *_more, **_options: redacted.append(str(text)))
-    return redacted
+        monkeypatch.setattr(Display, name, lambda _self, text, *_more, **_options: displayed.append(str(text)))
+    return displayed
 
 
 @pytest.mark.parametrize("name", ["node_facts", "node_align", "kubelet_config", "containerd_config"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubeadm's directory of patches on an image: written with the main file in one transaction, and put back with it."""
+"""kubeadm's directory of patches on an image: written and restored with the main file in one transaction."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ KUBEADM: dict[str, str | None] = {
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("patches")
     grow(directory / "image", KUBEADM)
-    # Next to a patch that says otherwise, and one that does so after ours.
-    grow(directory / "beside", {**KUBEADM, FOREIGN_PATH: "cgroupDriver: cgroupfs # theirs\n"})
+    # Next to a patch with another value, and next to one that is applied after the collection's.
+    grow(directory / "beside", {**KUBEADM, FOREIGN_PATH: "cgroupDriver: cgroupfs # foreign\n"})
     grow(directory / "after", {**KUBEADM, f"{DIRECTORY}/zz/kubeletconfiguration.yaml": "cgroupDriver: cgroupfs\n"})
     return directory
 
@@ -84,7 +84,7 @@ def test_a_restore_takes_it_and_its_directory_away(lived: Run, directory: Path) 
 
 def test_somebody_elses_patch_stays_as_it_is(lived: Run, directory: Path) -> None:
     assert lived.results["beside"]["changed"]
-    assert (directory / "beside" / FOREIGN_PATH).read_text(encoding="utf-8") == "cgroupDriver: cgroupfs # theirs\n"
+    assert (directory / "beside" / FOREIGN_PATH).read_text(encoding="utf-8") == "cgroupDriver: cgroupfs # foreign\n"
     assert (directory / "beside" / OWN).is_file()
 
 

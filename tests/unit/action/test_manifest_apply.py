@@ -33,14 +33,14 @@ INVENTORY = "create ConfigMap kube-system/volcano-colocation-manifest-volcano"
 class Task_:
     """A task of a play: ``arguments`` beside the manifest are those that differ."""
 
-    folder: Path
+    directory: Path
     cluster: Cluster
     text: str = TEXT
 
     def __call__(
         self, *, check: bool = False, wait: Callable[[], None] | None = None, **options: Any
     ) -> dict[str, Any]:
-        manifest, kubeconfig = self.folder / "volcano.yaml", self.folder / "admin.conf"
+        manifest, kubeconfig = self.directory / "volcano.yaml", self.directory / "admin.conf"
         manifest.write_text(self.text, encoding="utf-8")
         kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
         arguments = {
@@ -57,14 +57,14 @@ class Task_:
         return self(check=check, state="absent", manifest=None, sha256="", **options)
 
 
-def _run(output: Cluster, options: Mapping[str, Any], *, check: bool, wait: Callable[[], None]) -> dict[str, Any]:
+def _run(cluster: Cluster, options: Mapping[str, Any], *, check: bool, wait: Callable[[], None]) -> dict[str, Any]:
     plugin = importlib.import_module(
         "ansible_collections.volcano.colocation.plugins.action.manifest_apply"
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
         def connect(self, context: ErrorContext) -> Client:
-            return output.client(context, dry_run=self._task.check_mode)
+            return cluster.client(context, dry_run=self._task.check_mode)
 
         def execute(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             node.sleep = lambda _seconds: wait()
@@ -122,7 +122,7 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
         "create Queue offline",
         "create ValidatingWebhookConfiguration volcano-admission-service-queues-validate",
     ]
-    assert first["unsupported"] == [f"Pod volcano-test ({apply.folder}/volcano.yaml:226): Helm's hook for test"]
+    assert first["unsupported"] == [f"Pod volcano-test ({apply.directory}/volcano.yaml:226): Helm's hook for test"]
     assert first["preserved_fields"] == first["remaining"] == []
 
     written = len(cluster.writes)
@@ -150,8 +150,8 @@ def test_what_the_schedulers_role_wrote_since_stays(apply: Task_) -> None:
     assert conf(apply.cluster) == "edited\n"
 
     apply.text = TEXT.replace("- name: gang", "- name: conformance")
-    message = apply()
-    assert f"what somebody else has changed, too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in message["msg"]
+    result = apply()
+    assert f"what somebody else has changed, too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in result["msg"]
     assert conf(apply.cluster) == "edited\n"
     assert apply(adopt=True)["changed"]
     assert "conformance" in conf(apply.cluster)
@@ -225,8 +225,8 @@ def deployment(**different: Any) -> dict[str, Any]:
 
 def test_what_others_made_is_refused_or_taken_over_and_stays_when_all_goes(apply: Task_) -> None:
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}, deployment())
-    message = apply()
-    assert f"made by others: Deployment {SPACE}/volcano-scheduler" in message["msg"]
+    result = apply()
+    assert f"made by others: Deployment {SPACE}/volcano-scheduler" in result["msg"]
     assert apply.cluster.writes == []
     adopted = apply(adopt=True)
     assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(adopted)
@@ -240,7 +240,7 @@ def test_what_others_made_is_refused_or_taken_over_and_stays_when_all_goes(apply
     assert not apply.remove(remove_crds=True)["changed"]
 
 
-def test_pods_that_do_not_run_are_told_with_their_reasons_and_nothing_is_registered_for_them(apply: Task_) -> None:
+def test_pods_that_do_not_run_are_reported_with_reasons_and_nothing_is_registered_for_them(apply: Task_) -> None:
     apply.cluster.stuck["volcano-admission"] = "ImagePullBackOff"
     result = apply()
     assert result["failed"]
@@ -301,7 +301,7 @@ def test_apis_that_the_server_does_not_have_are_named_with_their_lines(apply: Ta
         "\nkind: Queue\n", "\nkind: Job\n"
     )
     message = apply()["msg"]
-    assert f"does not have {apply.folder}/volcano.yaml:111: Job in batch/v9" in message
+    assert f"does not have {apply.directory}/volcano.yaml:111: Job in batch/v9" in message
     assert apply.cluster.writes == []
 
 
@@ -318,7 +318,7 @@ def test_a_run_that_is_cut_off_is_completed_by_the_next_and_can_be_taken_away(ap
     assert apply.cluster.state() == before
 
 
-def test_a_lost_inventory_is_written_anew(apply: Task_) -> None:
+def test_a_lost_inventory_is_written_again(apply: Task_) -> None:
     before = apply.cluster.state()
     apply()
     del apply.cluster.objects["ConfigMap", "kube-system", "volcano-colocation-manifest-volcano"]
@@ -349,13 +349,13 @@ def test_what_a_manifest_says_in_other_words_is_noted(apply: Task_) -> None:
     assert not apply()["changed"]
 
 
-def test_a_job_of_others_is_made_anew_when_it_is_taken_over(apply: Task_) -> None:
+def test_a_foreign_job_is_created_again_when_it_is_adopted(apply: Task_) -> None:
     job = {"metadata": {"name": "volcano-admission-init", "namespace": SPACE}, "spec": {"backoffLimit": 1}}
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     apply.cluster.add({"apiVersion": "batch/v1", "kind": "Job", **job})
     assert f"made by others: Job {SPACE}/volcano-admission-init" in apply()["msg"]
-    adopted = objects(apply(adopt=True))
-    assert [item for item in adopted if " Job " in item] == [
+    changes = objects(apply(adopt=True))
+    assert [change for change in changes if " Job " in change] == [
         f"delete Job {SPACE}/volcano-admission-init",
         f"create Job {SPACE}/volcano-admission-init",
     ]
@@ -399,8 +399,8 @@ def test_nothing_goes_while_volcano_has_work(apply: Task_) -> None:
     work = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup"}
     apply.cluster.add({**work, "metadata": {"name": "train", "namespace": "science"}})
     state_before = apply.cluster.state()
-    message = apply.remove(remove_crds=True)
-    assert "Volcano has work: 1 Jobs and PodGroups, such as PodGroup science/train" in message["msg"]
+    result = apply.remove(remove_crds=True)
+    assert "Volcano has work: 1 Jobs and PodGroups, such as PodGroup science/train" in result["msg"]
     assert apply.cluster.state() == state_before
     assert "failed" not in apply.remove(remove_in_use=True)
 

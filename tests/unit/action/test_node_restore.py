@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""node_restore on images: what other modules changed is put back byte for byte, and nobody else's change is."""
+"""node_restore on images: changes of other modules are restored byte for byte, and foreign changes stay."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def saved(directory: Path, register: str) -> Task:
 
 
 def note(path: Path, text: str) -> Task:
-    """Somebody writes a file without any of our modules."""
+    """Write a file without the collection's modules."""
     script = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text(sys.argv[2])"
     return {"name": f"write {path}", "ansible.builtin.command": {"argv": ["python3", "-c", script, str(path), text]}}
 
@@ -183,7 +183,7 @@ def test_the_difference_is_that_of_the_files_without_their_secrets(lived: Run) -
     assert PLANTED not in lived.output
 
 
-# Somebody else's changes
+# Foreign changes
 
 
 @pytest.fixture(scope="module")

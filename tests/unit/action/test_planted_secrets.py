@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A secret in a node's files: where it is kept while they are changed and put back, and that nothing else has it."""
+"""A secret in a node's files: where it is kept during a change and a restore, and that no other file has it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.node_image impor
 
 PLANTED = "hunter2-Zm9v"
 COPIES = ("originals", "backups")
-"""Directories of texts as they were: the secret has to be there, or nothing could be put back."""
+"""Directories of previous texts, which must contain the secret so that they can be restored."""
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_conflict_is_shown_without_it(root: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["undo", "stop"])
-def test_what_was_cut_off_is_told_without_it(root: Path, way: str) -> None:
+def test_an_interrupted_transaction_is_reported_without_it(root: Path, way: str) -> None:
     changed(root)
     cut_off(root)
     result = run("kubelet_config", {"root": str(root), "recover": way, "pod_pids_limit": 5})

@@ -40,7 +40,7 @@ def play(*change: Task) -> list[dict[str, Any]]:
     _hosts, observe, rollout, *_further = yaml.safe_load(PROVISION.read_text(encoding="utf-8"))
     block = named(rollout["tasks"], "Change the node and restore its cordon")["block"]
     align, verify = named(block, "Align"), named(block, "Verify")
-    block[block.index(align)] = {"name": "Align", "block": [*change, *SETTLED], "when": align["when"]}
+    block[block.index(align)] = {"name": "Align", "block": [*change, *ENDED], "when": align["when"]}
     block.remove(verify)
     first = {**observe, "tasks": [named(observe["tasks"], "Validate the batch sizes")], "become": False}
     looks = [
@@ -49,7 +49,7 @@ def play(*change: Task) -> list[dict[str, Any]]:
     return [first, {**observe, "tasks": looks, "become": False}, {**rollout, "become": False}]
 
 
-SETTLED = ({"name": "Settle", "ansible.builtin.debug": {"msg": "it has ended"}},)
+ENDED = ({"name": "End", "ansible.builtin.debug": {"msg": "it has ended"}},)
 
 
 def run(
@@ -74,8 +74,8 @@ def run(
 
 def test_a_node_is_drained_changed_and_opened(tmp_path: Path) -> None:
     server = ApiServer([pod("a"), pod("d", "DaemonSet")])
-    states = {"name": "Look", "ansible.builtin.assert": {"that": "rollout_drained.evicted == ['default/a']"}}
-    status, output = run(tmp_path, server, states, playbook=started_playbook)
+    look_task = {"name": "Look", "ansible.builtin.assert": {"that": "rollout_drained.evicted == ['default/a']"}}
+    status, output = run(tmp_path, server, look_task, playbook=started_playbook)
     assert status == 0, output
     assert "n1: drained of 1 pod(s), then changed" in output
     assert "-pod default/a" in output
@@ -144,7 +144,7 @@ def test_a_node_that_is_to_be_changed_is_opened_until_its_turn(tmp_path: Path) -
 
 
 def test_a_node_whose_change_was_cut_off_stays_closed_until_its_turn(tmp_path: Path) -> None:
-    """And is drained, although nobody knows yet what it needs."""
+    """It is also drained, although the required changes are not known yet."""
     server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     status, output = run(tmp_path, server, node_observed=observed(needs=(), cut_off=["t1"]))
     assert status == 0, output
@@ -180,8 +180,8 @@ CHANGE = (
 
 
 def three(**becomes: dict[str, Any]) -> dict[str, Any]:
-    states = {"observation": "x"}
-    return {name: {"becomes": becomes.get(name, CHANGED), "node_observed": states} for name in ("n1", "n2", "n3")}
+    observed = {"observation": "x"}
+    return {name: {"becomes": becomes.get(name, CHANGED), "node_observed": observed} for name in ("n1", "n2", "n3")}
 
 
 def rolled(directory: Path, **options: Any) -> tuple[int, str]:

@@ -58,14 +58,14 @@ def _kubeconfig(tmp_path: Path) -> str:
     return str(path)
 
 
-def run(output: Server, arguments: Mapping[str, Any], *, check: bool = False) -> dict[str, Any]:
+def run(api_server: Server, arguments: Mapping[str, Any], *, check: bool = False) -> dict[str, Any]:
     plugin = importlib.import_module(
         "ansible_collections.volcano.colocation.plugins.action.scheduler_config"
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
         def connect(self, context: ErrorContext) -> Client:
-            return output.client(context, dry_run=self._task.check_mode)
+            return api_server.client(context, dry_run=self._task.check_mode)
 
     task = Task()
     task.args, task.check_mode, task.diff = dict(arguments), check, True
@@ -77,8 +77,8 @@ def run(output: Server, arguments: Mapping[str, Any], *, check: bool = False) ->
     return result
 
 
-def text(result: Server) -> str:
-    conf = result.get("ConfigMap", MAP, SPACE)
+def text(api_server: Server) -> str:
+    conf = api_server.get("ConfigMap", MAP, SPACE)
     assert conf
     return str(conf["data"][KEY])
 
@@ -142,10 +142,10 @@ def test_the_examples_do_what_they_say(kubeconfig: str) -> None:
         {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "namespace": "monitoring"}}
     )
     before = api_server.state()
-    for example, message in zip(EXAMPLES, (13, 13), strict=True):
+    for example, expected_count in zip(EXAMPLES, (13, 13), strict=True):
         options = {**example["volcano.colocation.scheduler_config"], "kubeconfig": kubeconfig}
         result = run(api_server, options)
-        assert (len(result["changes"]), result["findings"], result["unsupported"]) == (message - 1, [], [])
+        assert (len(result["changes"]), result["findings"], result["unsupported"]) == (expected_count - 1, [], [])
         assert not run(api_server, options)["changed"]
     assert api_server.state() == before
 
@@ -176,9 +176,9 @@ def test_a_password_in_the_configuration_is_not_shown(kubeconfig: str) -> None:
 
 
 def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
-    (result,) = run(server(), {"kubeconfig": kubeconfig, "cluster_uid": UID})["findings"]
-    assert (result["code"], result["severity"]) == ("scheduler-enqueue-blocks-preempt", "warning")
-    assert result["remedy"].startswith("Take enqueue out")
+    (finding,) = run(server(), {"kubeconfig": kubeconfig, "cluster_uid": UID})["findings"]
+    assert (finding["code"], finding["severity"]) == ("scheduler-enqueue-blocks-preempt", "warning")
+    assert finding["remedy"].startswith("Take enqueue out")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

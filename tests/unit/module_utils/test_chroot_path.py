@@ -41,7 +41,7 @@ names = st.sampled_from(["a", "b", "c", "d"])
 parts = st.sampled_from(["a", "b", "c", "d", "a", "b", "..", ".", ""])
 places = st.lists(names, min_size=1, max_size=3).map("/".join)
 texts = st.builds(
-    lambda start, result, end: start + "/".join(result) + end,
+    lambda start, middle, end: start + "/".join(middle) + end,
     st.sampled_from(["", "/", "/", "../../", f"{OUTSIDE}/"]),
     st.lists(parts, min_size=1, max_size=4),
     st.sampled_from(["", "", "/"]),
@@ -53,7 +53,7 @@ entries = st.one_of(
     st.builds(lambda path, to: Entry(path, to=to), places, texts),
 )
 trees = st.lists(entries, max_size=10)
-queries = st.lists(st.builds(lambda result: "/" + "/".join(result), st.lists(parts, max_size=5)), max_size=4)
+queries = st.lists(st.builds(lambda names: "/" + "/".join(names), st.lists(parts, max_size=5)), max_size=4)
 BEHIND = ("", "/", "/.", "/..", "/a", "/../b", "/../../a/b")
 """What every entry of a tree is asked with as well."""
 
@@ -105,14 +105,14 @@ QUESTIONS: dict[str, Callable[[Host, str], Any]] = {
 
 def answers(host: Host, paths: Sequence[str]) -> list[list[Any]]:
     """What a host says to every question of each path: a value, or the number of an error."""
-    result = []
+    replies = []
     for path in paths:
         for name, ask in QUESTIONS.items():
             try:
-                result.append([path, name, ask(host, path)])
+                replies.append([path, name, ask(host, path)])
             except OSError as error:
-                result.append([path, name, "error " + errno.errorcode[error.errno or 0]])
-    return result
+                replies.append([path, name, "error " + errno.errorcode[error.errno or 0]])
+    return replies
 
 
 def in_chroot(root: str, work: Callable[[], Any]) -> Any:
@@ -215,7 +215,7 @@ def test_a_unit_of_an_image_is_masked_by_a_link_to_a_device_that_is_not_there(tm
 
 
 def test_on_the_running_node_the_kernel_resolves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No system call more: what it would cost is told by those that are not made."""
+    """No additional system calls, which would cost time."""
 
     def refused(*_arguments: object) -> str:
         raise AssertionError("a path of the running node was resolved here")

@@ -19,7 +19,7 @@ UNSAFE = [*range(0x20), *range(0x7F, 0xA0), *DIRECTIONS, 0x2028, 0x2029, 0xFEFF,
 
 
 @pytest.mark.parametrize(
-    ("text", "redacted"),
+    ("text", "escaped"),
     [
         ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
         ("a\rb\r\n", "a\\rb\\r\n"),
@@ -33,9 +33,9 @@ UNSAFE = [*range(0x20), *range(0x7F, 0xA0), *DIRECTIONS, 0x2028, 0x2029, 0xFEFF,
         ("größe 大小 \u3000 \xa0 🚀 C:\\x1b \\", "größe 大小 \u3000 \xa0 🚀 C:\\x1b \\"),
     ],
 )
-def test_what_is_shown(text: str, redacted: str) -> None:
-    assert printable(text) == redacted
-    assert printable(redacted) == redacted
+def test_what_is_shown(text: str, escaped: str) -> None:
+    assert printable(text) == escaped
+    assert printable(escaped) == escaped
 
 
 def test_on_one_line_newlines_and_tabs_are_escaped_too() -> None:
@@ -44,16 +44,16 @@ def test_on_one_line_newlines_and_tabs_are_escaped_too() -> None:
 
 @pytest.mark.parametrize("code", UNSAFE, ids=hex)
 def test_every_unsafe_character_is_escaped(code: int) -> None:
-    redacted = one_line(f"a{chr(code)}b")
-    assert redacted.isprintable()
-    assert redacted.startswith("a\\")
+    escaped = one_line(f"a{chr(code)}b")
+    assert escaped.isprintable()
+    assert escaped.startswith("a\\")
 
 
 @given(st.text())
 def test_only_newlines_and_tabs_remain_of_all_controls(text: str) -> None:
-    redacted = printable(text)
-    assert all(item in "\n\t" or unicodedata.category(item) not in ("Cc", "Cs", "Zl", "Zp") for item in redacted)
-    assert redacted.count("\n") == text.count("\n")
+    escaped = printable(text)
+    assert all(item in "\n\t" or unicodedata.category(item) not in ("Cc", "Cs", "Zl", "Zp") for item in escaped)
+    assert escaped.count("\n") == text.count("\n")
 
 
 EVIL = "\x1b]0;x\x07\r\u202e\x9b"
@@ -78,11 +78,11 @@ def test_a_result_is_made_printable_at_every_depth() -> None:
 
 
 def test_a_snapshot_keeps_what_json_escapes_so_that_it_can_be_replayed() -> None:
-    redacted = printable_result({"snapshot": {"text": f"a\r\n\x1b{EVIL}", "before_header": "a\n"}})
-    assert redacted == {"snapshot": {"text": "a\r\n\x1b\x1b]0;x\x07\r\\u202e\\x9b", "before_header": "a\n"}}
-    printed = json.dumps(redacted, ensure_ascii=False)
+    escaped = printable_result({"snapshot": {"text": f"a\r\n\x1b{EVIL}", "before_header": "a\n"}})
+    assert escaped == {"snapshot": {"text": "a\r\n\x1b\x1b]0;x\x07\r\\u202e\\x9b", "before_header": "a\n"}}
+    printed = json.dumps(escaped, ensure_ascii=False)
     assert printed.isprintable()
-    assert json.loads(printed) == redacted
+    assert json.loads(printed) == escaped
 
 
 class Marked(str):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module node_ledger by itself, on images: what it shows, what it puts back, what it takes away."""
+"""The module node_ledger on images: what it shows, restores and removes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.node_image impor
 )
 
 SLICE = "etc/systemd/system/a.slice"
-OWN_PATH = f"/{STATE}"
+STATE_PATH = f"/{STATE}"
 
 
 @pytest.fixture(name="root")
@@ -72,7 +72,7 @@ def test_what_can_be_put_back_is_shown_unchanged(root: Path) -> None:
         KUBELET_TEXT,
     )
     assert "cgroupDriver: systemd" in target["found"]["text"]
-    assert (result["unfinished"], result["unsettled"], result["removable"]) == ([], [], [OWN_PATH])
+    assert (result["unfinished"], result["unsettled"], result["removable"]) == ([], [], [STATE_PATH])
     assert result["slices"]["slices"]
     assert result["snapshot"]["root"] == str(root)
     assert contents(root) == before
@@ -113,7 +113,7 @@ def test_what_is_ours_goes_when_nothing_is_left(root: Path) -> None:
     assert ledger(root, action="restore", clean=True)["removed"] == []
     assert ledger(root, action="restore", sections=["slices"])["removed"] == []
     result = ledger(root, action="restore", clean=True)
-    assert (result["changed"], result["removed"]) == (True, [OWN_PATH])
+    assert (result["changed"], result["removed"]) == (True, [STATE_PATH])
     assert not (root / STATE).exists()
     assert ledger(root, action="restore", clean=True)["changed"] is False
 
@@ -142,5 +142,5 @@ def test_a_damaged_ledger_is_named_with_the_remedy(root: Path, options: dict[str
     before = contents(root)
     result = ledger(root, **options)
     assert result["failed"]
-    assert f"{OWN_PATH}/ledger.json: it is damaged. The originals are in" in result["msg"]
+    assert f"{STATE_PATH}/ledger.json: it is damaged. The originals are in" in result["msg"]
     assert contents(root) == before

@@ -20,7 +20,7 @@ def test_waiting_for_what_was_never_begun_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../../../../etc", "..", ".", "", "t-9/../t-8", "t-9\n", "a" * 65])
 def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
-    """A directory that is no transaction's is there, and would be taken for one that is at work."""
+    """An existing directory that does not belong to a transaction could be mistaken for a running one."""
     (tmp_path / "etc").mkdir()
     (tmp_path / "var/lib/volcano-colocation/transactions/t-8").mkdir(parents=True)
     (tmp_path / "var/lib/volcano-colocation/transactions/t-9").mkdir()

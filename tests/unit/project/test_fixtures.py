@@ -43,12 +43,12 @@ def directory_of(path: Path) -> Path:
 
 def fixtures() -> dict[Path, list[Path]]:
     """By directory of a subject: its files, relative to it."""
-    result: dict[Path, list[Path]] = {}
+    files: dict[Path, list[Path]] = {}
     for path in sources():
         if FIXTURES in path.parts[:-1] and path.name != README:
             directory = directory_of(path)
-            result.setdefault(directory, []).append(path.relative_to(directory))
-    return result
+            files.setdefault(directory, []).append(path.relative_to(directory))
+    return files
 
 
 def unnamed(files: Iterable[PurePath], rows: Iterable[Row]) -> list[str]:

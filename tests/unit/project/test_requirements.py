@@ -54,5 +54,5 @@ def test_every_pin_but_the_lock_is_given_once() -> None:
         if (match := LINE.match(line)) and (match["version"] or "").startswith("==")
     ]
     releases = ["ansible-core"] * 5  # that of development, two before it and two after it
-    oldest = ["hypothesis", "pytest", "pytest-xdist"]  # releases of their own for the oldest Python
+    oldest = ["hypothesis", "pytest", "pytest-xdist"]  # separate releases for the oldest Python
     assert sorted(pinned) == sorted([*set(pinned) - {"ansible-core"}, *releases, *oldest])

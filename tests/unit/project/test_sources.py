@@ -56,9 +56,9 @@ def test_no_file_lies_where_ansible_would_take_it_for_a_plugin() -> None:
 def test_ansible_is_met_in_few_places() -> None:
     """The rest runs wherever its Python does, and is not tested again on each release of ansible-core."""
     meeting = re.compile(r"^\s*(?:from|import) ansible[. ]", re.MULTILINE)
-    result = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
-    entries = {path for path in result if path.parts[1] in ("action", "modules")}
-    assert {path.parent for path in result - entries} == {Path("plugins/plugin_utils/node")}
+    paths = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
+    entries = {path for path in paths if path.parts[1] in ("action", "modules")}
+    assert {path.parent for path in paths - entries} == {Path("plugins/plugin_utils/node")}
 
 
 GENERATED = "plugins/plugin_utils/releases/kubelet_generated.py"

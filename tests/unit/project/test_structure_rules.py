@@ -73,7 +73,7 @@ LOWER = ("modules", "module_utils/state", "plugin_utils/facts", "plugin_utils/ku
 
 def forbidden(directory: Path, package: str, text: str) -> list[str]:
     """What the table says of one more file of a package."""
-    lower = {f"{item}/low": "x = 1\n" for item in LOWER}
+    lower = {f"{package}/low": "x = 1\n" for package in LOWER}
     return list(forbidden_imports(tree(directory, {**lower, f"{package}/a": text})))
 
 

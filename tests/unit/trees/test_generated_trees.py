@@ -67,7 +67,7 @@ def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "node_restore", {}
 
 
-def response(result: Result) -> dict[str, Any]:
+def comparable(result: Result) -> dict[str, Any]:
     """What check mode and the real run have to have in common; ids of transactions are never the same."""
     message = ID.sub("ID", str(result.get("msg", "")))
     return {
@@ -100,7 +100,7 @@ def without_state(directory: Path, tree: dict[str, tuple[object, ...]]) -> dict[
 
 
 def odd_state(directory: Path) -> dict[str, tuple[object, ...]]:
-    """What is in the place of a directory of ours and none: nobody has to change that."""
+    """Files at paths of the collection's directories, which the collection must not change."""
     tree, state = digests(directory), _place(directory, STATE)
     places = (state, *(f"{state}/{name}" for name in ("transactions", "originals")))
     return {place: tree[place] for place in places if place in tree and not (directory / place).is_dir()}
@@ -114,8 +114,8 @@ def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Ite
     if digests(directory) != before:
         yield "check mode changed the tree"
     real = run(module, arguments)
-    if response(checked) != response(real):
-        yield f"check mode said {response(checked)}, the real run {response(real)}"
+    if comparable(checked) != comparable(real):
+        yield f"check mode said {comparable(checked)}, the real run {comparable(real)}"
     old, new = (without_state(directory, tree) for tree in (before, digests(directory)))
     touched = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
     written = _written(directory, module, options, real)
@@ -128,10 +128,10 @@ def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Ite
         if touched:
             yield f"failed and changed {sorted(touched)}"
         return
-    yield from (f"{path} is not as its diff says" for path in _not_as_told(directory, real))
+    yield from (f"{path} is not as its diff says" for path in _unexpected_texts(directory, real))
     again = run(module, arguments)
     if again.get("failed") or again.get("changed"):
-        yield f"a second run said {response(again)}"
+        yield f"a second run said {comparable(again)}"
 
 
 def _is_of(path: str, written: Iterable[str]) -> bool:
@@ -148,7 +148,7 @@ def _written(directory: Path, module: str, options: Mapping[str, Any], result: R
     return files | {_place(directory, f"{WANTS}/{name}") for name in slices}
 
 
-def _not_as_told(directory: Path, result: Result) -> Iterator[str]:
+def _unexpected_texts(directory: Path, result: Result) -> Iterator[str]:
     for path, text in named(directory, result).items():
         place = directory / path
         output = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else ""

@@ -244,7 +244,7 @@ def test_silence_ends_at_the_deadline(path: Path) -> None:
     assert time.monotonic() - began < 3
 
 
-def test_a_connection_that_broke_is_made_anew(path: Path, runtime: Runtime) -> None:
+def test_a_broken_connection_is_opened_again(path: Path, runtime: Runtime) -> None:
     conversation = iter([lambda connection: connection.greet(), runtime.converse])
 
     def converse(connection: Any) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is taken of the boot loader's files, of the directory of static pods, and of rubik's file: no more than is told."""
+"""Evidence from the boot loader's files, the directory of static pods and rubik's file, without other content."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_line_that_doubles_itself_stays_bounded() -> None:
     assert len(grub_line([doubling * 200])) <= LONGEST + 1
 
 
-def test_no_files_are_told_from_files_that_say_nothing(tmp_path: Path) -> None:
+def test_missing_files_are_distinguished_from_files_without_parameters(tmp_path: Path) -> None:
     assert boot(Host(str(tmp_path))) == {}
     assert boot(grow(tmp_path, {GRUB: "GRUB_TIMEOUT=1\n"})) == {GRUB: []}
 
@@ -173,7 +173,7 @@ def test_static_pods_are_bounded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "result"),
+    ("text", "expected"),
     [
         ('{"agent": {"cgroupDriver": "systemd", "logDir": "x"}}', {"cgroup_driver": "systemd", "features": []}),
         ('{"agent": {"enabledFeatures": ["psi", 7]}}', {"cgroup_driver": None, "features": ["psi"]}),
@@ -186,8 +186,8 @@ def test_static_pods_are_bounded(tmp_path: Path) -> None:
         ("\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), None),
     ],
 )
-def test_driver_and_features_are_taken_from_rubiks_own_file(tmp_path: Path, text: str, result: object) -> None:
-    assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == result
+def test_driver_and_features_are_read_from_rubiks_file(tmp_path: Path, text: str, expected: object) -> None:
+    assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == expected
 
 
 def test_a_node_without_rubiks_file_has_no_evidence_of_it(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def journal(transaction: str, state: str) -> str:
     return json.dumps({**document, **{name: [] for name in empty}, "error": None, "recovered": None})
 
 
-def test_transactions_that_have_not_ended_are_told(tmp_path: Path) -> None:
+def test_transactions_that_have_not_ended_are_reported(tmp_path: Path) -> None:
     ids = [f"20261121T013455-0000000{number}" for number in range(4)]
     directory = "var/lib/volcano-colocation/transactions"
     states = zip(ids, ("committed", "applying", "rolled-back"))
@@ -370,11 +370,11 @@ def test_a_fifo_does_not_hang_us(tmp_path: Path) -> None:
 
 
 def test_a_directory_and_a_socket_are_described_by_their_kind(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "directory").mkdir()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "s"))
         assert describe(Host(str(tmp_path)), "/s")["kind"] == "socket"
-    assert capture(Host(str(tmp_path)), "/folder")["kind"] == "directory"
+    assert capture(Host(str(tmp_path)), "/directory")["kind"] == "directory"
 
 
 def test_a_link_that_leads_to_itself_is_described_and_not_read(tmp_path: Path) -> None:
@@ -394,13 +394,13 @@ def test_a_kernel_file_is_read_and_a_missing_one_is_none(tmp_path: Path) -> None
 def test_the_answer_of_healthz_is_taken(body: str) -> None:
     with listening() as server:
 
-        def result() -> None:
+        def respond() -> None:
             connection, _address = server.accept()
             with connection:
                 connection.recv(4096)
                 connection.sendall(b"HTTP/1.0 200 OK\r\nX: y\r\n\r\n" + body.encode())
 
-        thread = threading.Thread(target=result)
+        thread = threading.Thread(target=respond)
         thread.start()
         assert healthz(server.getsockname()[:2], 5.0) == body
         thread.join()

@@ -64,7 +64,7 @@ def test_garbage_is_evidence(garbage: dict[str, bytes]) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TREE))
-@pytest.mark.parametrize("kind", ["fifo", "loop", "folder", "nothing"])
+@pytest.mark.parametrize("kind", ["fifo", "loop", "directory", "nothing"])
 def test_what_is_no_file_is_evidence(name: str, kind: str, tmp_path: Path) -> None:
     path = build(tmp_path) / name
     path.unlink()
@@ -72,6 +72,6 @@ def test_what_is_no_file_is_evidence(name: str, kind: str, tmp_path: Path) -> No
         os.mkfifo(str(path))
     elif kind == "loop":
         path.symlink_to(path)
-    elif kind == "folder":
+    elif kind == "directory":
         path.mkdir()
     assert collect(Host(str(tmp_path)))["schema"] == 1

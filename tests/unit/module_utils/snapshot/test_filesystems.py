@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import filesystems, machine
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_mounts import filesystems, machine
 
 ENGINE = "/usr/local/lib/volcano-colocation"
 
@@ -26,9 +26,9 @@ def tree(directory: Path, mountinfo: str, **files: str) -> Host:
 
 def test_what_the_initramfs_mounted_may_come_before_the_root(tmp_path: Path) -> None:
     host = tree(tmp_path, "22 28 0:20 / /sys rw - sysfs sysfs rw\n28 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
-    evidence = filesystems(host)
-    assert {path: item["mount"] for path, item in evidence.items()} == dict.fromkeys(evidence, "/")
-    assert evidence[ENGINE] == {
+    mounts = filesystems(host)
+    assert {path: item["mount"] for path, item in mounts.items()} == dict.fromkeys(mounts, "/")
+    assert mounts[ENGINE] == {
         "leads_to": ENGINE,
         "mount": "/",
         "type": "ext4",
@@ -45,14 +45,14 @@ def test_the_longest_mount_point_counts_and_the_later_of_two(tmp_path: Path) -> 
         "31 28 8:4 / /etc ro - ext4 /dev/sda4 ro\n"
         "32 31 8:5 / /etc rw - ext4 /dev/sda5 rw\n"
     )
-    evidence = filesystems(tree(tmp_path, lines))
-    assert (evidence[ENGINE]["mount"], evidence[ENGINE]["read_only"]) == ("/usr", True)
-    assert evidence["/etc/systemd/system"]["read_only"] is False
+    mounts = filesystems(tree(tmp_path, lines))
+    assert (mounts[ENGINE]["mount"], mounts[ENGINE]["read_only"]) == ("/usr", True)
+    assert mounts["/etc/systemd/system"]["read_only"] is False
 
 
 def test_a_file_system_is_read_only_as_a_whole_as_well(tmp_path: Path) -> None:
-    evidence = filesystems(tree(tmp_path, "28 1 8:1 / / rw - ext4 /dev/sda1 ro,errors=remount-ro\n"))
-    assert evidence["/etc"]["read_only"] is True
+    mounts = filesystems(tree(tmp_path, "28 1 8:1 / / rw - ext4 /dev/sda1 ro,errors=remount-ro\n"))
+    assert mounts["/etc"]["read_only"] is True
 
 
 def test_links_are_followed(tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "var/usrlocal").mkdir(parents=True)
     (tmp_path / "usr").mkdir()
     (tmp_path / "usr/local").symlink_to("../var/usrlocal")
-    evidence = filesystems(host)[ENGINE]
-    assert (evidence["leads_to"], evidence["mount"]) == ("/var/usrlocal/lib/volcano-colocation", "/var")
+    mounts = filesystems(host)[ENGINE]
+    assert (mounts["leads_to"], mounts["mount"]) == ("/var/usrlocal/lib/volcano-colocation", "/var")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_links_are_followed(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_in_memory_does_not_last(tmp_path: Path, line: str, volatile: bool) -> None:
-    evidence = filesystems(tree(tmp_path, f"28 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}\n"))
-    assert evidence["/etc/systemd/system"]["volatile"] is volatile
+    mounts = filesystems(tree(tmp_path, f"28 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}\n"))
+    assert mounts["/etc/systemd/system"]["volatile"] is volatile
 
 
 @pytest.mark.parametrize("mountinfo", ["", "garbage\n", "1 2 3\n\n - \n"])
@@ -84,10 +84,10 @@ def test_nothing_is_said_where_the_kernel_does_not_tell(tmp_path: Path, mountinf
 
 
 def test_this_machine_agrees_with_statvfs() -> None:
-    evidence = filesystems(Host())
-    assert set(evidence) >= {"/", "/etc"}
+    mounts = filesystems(Host())
+    assert set(mounts) >= {"/", "/etc"}
     for path in ("/", "/usr", "/etc", "/var"):
-        assert evidence[path]["read_only"] is bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+        assert mounts[path]["read_only"] is bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def test_os_release_has_a_second_place(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where kubelet's values stand on a node, and what is taken of its own answer."""
+"""The files with kubelet's values on a node, and the fields that are read from its endpoint."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_links_in_a_circle_are_one_dropin_that_cannot_be_read(tmp_path: Path) ->
 
 
 def test_the_unit_is_where_systemd_says(tmp_path: Path) -> None:
-    redacted = {"FragmentPath": UNIT, "DropInPaths": f"{UNIT}.d/10-kubeadm.conf {OVER}.d/20-own.conf"}
-    assert kubelet_files.unit_paths(Host(str(tmp_path)), redacted) == [
+    unit_properties = {"FragmentPath": UNIT, "DropInPaths": f"{UNIT}.d/10-kubeadm.conf {OVER}.d/20-own.conf"}
+    assert kubelet_files.unit_paths(Host(str(tmp_path)), unit_properties) == [
         UNIT,
         f"{UNIT}.d/10-kubeadm.conf",
         f"{OVER}.d/20-own.conf",
@@ -243,7 +243,7 @@ OK = b"HTTP/1.0 200 OK\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    ("result", "output"),
+    ("response", "expected"),
     [
         (b"", {"status": None, "error": "no HTTP answer"}),
         (b"HTTP/1.0 2000 x\r\n\r\n", {"status": None, "error": "no HTTP answer"}),
@@ -258,8 +258,8 @@ OK = b"HTTP/1.0 200 OK\r\n\r\n"
         ),
     ],
 )
-def test_only_known_fields_of_configz_are_kept(result: bytes, output: dict[str, Any]) -> None:
-    assert parse_response(result) == output
+def test_only_known_fields_of_configz_are_kept(response: bytes, expected: dict[str, Any]) -> None:
+    assert parse_response(response) == expected
 
 
 @contextmanager
@@ -307,7 +307,7 @@ def test_a_text_that_is_no_command_line_has_no_words() -> None:
 
 @contextmanager
 def kubelet_server(directory: Path, result: bytes) -> Iterator[tuple[str, int]]:
-    """A TLS server with a certificate that nobody signed, as kubelet has one; it answers one request."""
+    """A TLS server with a self-signed certificate, as kubelet has; it responds to one request."""
     key, certificate = directory / "key.pem", directory / "certificate.pem"
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=node", "-days", "1"]
     subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)

@@ -95,15 +95,15 @@ def test_real_time_threads_of_user_space_are_found_outside_the_root(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("text", "result"),
+    ("text", "expected"),
     [("CONFIG_RT_GROUP_SCHED=y\n", "y"), ("CONFIG_SMP=y\n# CONFIG_RT_GROUP_SCHED is not set\n", "n")],
 )
-def test_the_kernels_build_file_says_whether_they_matter(tmp_path: Path, text: str, result: str) -> None:
+def test_the_kernels_build_file_says_whether_they_matter(tmp_path: Path, text: str, expected: str) -> None:
     evidence = realtime_threads(grow(tmp_path, {**PROCESSES, "/boot/config-6.1.0": text}))
-    assert evidence["group_scheduling"] == result
+    assert evidence["group_scheduling"] == expected
 
 
-def test_no_more_threads_are_told_than_people_read(tmp_path: Path) -> None:
+def test_the_number_of_reported_threads_is_limited(tmp_path: Path) -> None:
     many = {"/proc/40/stat": stat_line(40, threads=100)}
     for tid in range(100, 200):
         many.update(task(40, tid, "/system.slice/a.service", 1, 5))
@@ -184,12 +184,12 @@ def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
 
 def test_garbage_in_the_mount_table_gives_no_trees(tmp_path: Path) -> None:
     text = " - cgroup2 x\nx - cgroup y\n1 2 3 4 relative rw - cgroup2 cgroup2 rw\n" + V2
-    evidence = cgroups(grow(tmp_path, {"/proc/self/mountinfo": text, ROOT: "not a folder"}), [])
+    evidence = cgroups(grow(tmp_path, {"/proc/self/mountinfo": text, ROOT: "not a directory"}), [])
     assert evidence["tops"][ROOT] == {"files": [], "folders": []}
     assert evidence["trees"] == []
 
 
-def test_no_mount_table_is_told_from_an_empty_one(tmp_path: Path) -> None:
+def test_a_missing_mount_table_is_distinguished_from_an_empty_one(tmp_path: Path) -> None:
     assert cgroups(Host(str(tmp_path)), [])["mountinfo_read"] is False
 
 
@@ -271,7 +271,7 @@ def test_cgroups_of_the_profile_are_looked_for_as_well(tmp_path: Path) -> None:
     assert (evidence["x"], evidence["x.slice"], evidence["podruntime.slice"]) == ([], [], [])
 
 
-def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) -> None:
+def test_controllers_of_a_cgroup_are_reported_if_it_has_any(tmp_path: Path) -> None:
     host = grow(
         tmp_path,
         {
@@ -280,8 +280,8 @@ def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) ->
             f"{ROOT}/cpu/v1/tasks": "",
         },
     )
-    result = {"x.slice": [ROOT], "empty.slice": [ROOT], "v1": [f"{ROOT}/cpu"], "gone": []}
-    assert available_controllers(host, result) == {"x.slice": "cpu memory", "empty.slice": ""}
+    points_by_path = {"x.slice": [ROOT], "empty.slice": [ROOT], "v1": [f"{ROOT}/cpu"], "gone": []}
+    assert available_controllers(host, points_by_path) == {"x.slice": "cpu memory", "empty.slice": ""}
 
 
 def test_siblings_of_cpus_are_listed_once_where_the_kernel_names_them(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records of ours, looked at by a user who may not read them, and on a node that has none."""
+"""The collection's records, checked by a user who may not read them, and on a node without records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOBODY = 65534
 
 @pytest.fixture(name="directory")
 def _directory() -> Iterator[Path]:
-    """Where everybody may look, unlike in the directories of pytest."""
+    """A world-readable directory, unlike those of pytest."""
     directory = Path(tempfile.mkdtemp())
     directory.chmod(0o755)
     yield directory
@@ -49,7 +49,7 @@ def nobody() -> Iterator[None]:
 
 @pytest.fixture(name="closed", params=["", "/transactions"])
 def _closed(directory: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Host, str]]:
-    """A node of ours, and a directory on it that only its owner may look into."""
+    """A node with records, and a directory on it that only its owner can read."""
     path = directory / f"{STATE_DIRECTORY}{request.param}".lstrip("/")
     (directory / STATE_DIRECTORY.lstrip("/") / "transactions/t-1").mkdir(parents=True)
     path.chmod(0)
@@ -73,7 +73,7 @@ def test_a_directory_that_may_not_be_looked_into_is_named_once(closed: tuple[Hos
     ]
 
 
-def test_whoever_needs_the_transactions_is_told_so(closed: tuple[Host, str]) -> None:
+def test_functions_that_need_the_transactions_report_the_problem(closed: tuple[Host, str]) -> None:
     host, _path = closed
     with nobody(), pytest.raises(ColocationError, match="cannot look into it: Permission denied"):
         Store(host).transactions()

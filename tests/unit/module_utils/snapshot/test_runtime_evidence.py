@@ -127,8 +127,8 @@ def test_strings_of_imports(text: str, patterns: list[str]) -> None:
 def test_whatever_go_would_import_is_gathered(tmp_path: Path, pattern: str, names: set[str]) -> None:
     drop_ins = {f"etc/containerd/x/{name}": "" for name in ("10.toml", "2.toml", "3.toml", "^.toml")}
     grow(tmp_path, {MAIN: f'imports = ["x/{pattern}", "x/*.none"]\n', **drop_ins})
-    result = {path.rpartition("/")[2] for path in files(tmp_path)["files"]}
-    assert names <= result
+    names_found = {path.rpartition("/")[2] for path in files(tmp_path)["files"]}
+    assert names <= names_found
 
 
 def test_imports_are_followed_from_the_importing_file(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def agent(*argv: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("texts", "argv", "other_words", "endpoint"),
+    ("texts", "argv", "other_agents", "endpoint"),
     [
         ({}, ["--container-runtime-endpoint=unix:///a.sock"], [], "unix:///a.sock"),
         ({"var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///b.sock\n"}, [], [], "unix:///b.sock"),
@@ -271,9 +271,9 @@ def agent(*argv: str) -> list[dict[str, Any]]:
     ],
 )  # fmt: skip
 def test_the_socket_kubelet_uses(
-    tmp_path: Path, texts: dict[str, str], argv: list[str], other_words: list[str], endpoint: str
+    tmp_path: Path, texts: dict[str, str], argv: list[str], other_agents: list[str], endpoint: str
 ) -> None:
-    agents = {"kubelet": agent("/usr/bin/kubelet", *argv), **{name: agent(name) for name in other_words}}
+    agents = {"kubelet": agent("/usr/bin/kubelet", *argv), **{name: agent(name) for name in other_agents}}
     assert kubelets_endpoint(Host(str(grow(tmp_path, texts))), agents) == endpoint
 
 

@@ -160,13 +160,13 @@ def test_a_directory_without_any_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_regular_file_or_too_large_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.json")
-    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "directory.json").mkdir()
     (tmp_path / "link.json").symlink_to("link.json")
     with (tmp_path / "large.json").open("wb") as stream:
         stream.truncate(SIZE_LIMIT + 1)
     words = {
         "fifo": "not a regular file",
-        "folder": "Is a directory",
+        "directory": "Is a directory",
         "link": "symbolic",
         "large": "bytes are more",
     }

@@ -175,7 +175,7 @@ class Endless(Script):
 
     def __call__(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         self.time += POLL_SECONDS
-        assert self.time < 10000, "somebody waits for ever"
+        assert self.time < 10000, "it waits without end"
         return self._answer
 
 
@@ -227,13 +227,13 @@ def test_an_answer_that_is_lost_at_the_start_is_asked_for_again() -> None:
     assert (states, slept) == (["contact lost", "applying", "rolled-back"], [POLL_SECONDS])
 
 
-def test_a_connection_that_is_lost_before_anything_was_begun_is_told_as_such() -> None:
+def test_a_connection_that_is_lost_before_the_start_is_reported() -> None:
     node, _slept = driven(Script(CONNECTION_LOST, {"failed": True, "msg": "there is no transaction", "begun": False}))
     with pytest.raises(ConnectionLost, match="No route to host"):
         node.transact(PLAN, lambda _transaction: None)
 
 
-def test_what_else_fails_after_a_loss_is_told() -> None:
+def test_another_failure_after_a_lost_connection_is_reported() -> None:
     node, _slept = driven(Script(CONNECTION_LOST, {"failed": True, "msg": "the engine ends without an answer"}))
     with pytest.raises(NodeFailure, match="the engine ends without an answer"):
         node.transact(PLAN, lambda _transaction: None)
@@ -255,7 +255,7 @@ def unseen(_transaction: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("word", "result"), [("rolled-back", {"id": PLAN["id"], "state": "rolled-back"}), ("none", None)]
 )
-def test_what_was_cut_off_is_undone_in_one_execution(word: str, result: dict[str, Any] | None) -> None:
+def test_an_interrupted_transaction_is_rolled_back_in_one_execution(word: str, result: dict[str, Any] | None) -> None:
     script = Script(state(word))
     node = Node(script)
     assert node.recover("undo", unseen) == result
@@ -290,7 +290,7 @@ def test_an_undo_whose_answer_is_lost_is_asked_for_again() -> None:
     assert (node.usage.module_executions, node.usage.polls) == (1, 3)
 
 
-def test_an_undo_that_ended_while_nobody_listened_is_told() -> None:
+def test_a_rollback_that_ended_during_a_lost_connection_is_reported() -> None:
     script = Script(CONNECTION_LOST, state("none"), state("rolled-back"))
     node, _slept = driven(script)
     states: list[str] = []
@@ -312,7 +312,7 @@ def test_a_node_that_had_nothing_open_has_nothing_to_tell_after_a_loss() -> None
         ({"failed": True, "msg": "locked"}, "locked"),
     ],
 )
-def test_what_cannot_be_undone_is_told(result: dict[str, Any], words: str) -> None:
+def test_a_failed_rollback_is_reported(result: dict[str, Any], words: str) -> None:
     with pytest.raises(NodeFailure, match=words) as raised:
         Node(Script(result)).recover("undo", unseen)
     assert raised.value.result["failed"] is True

@@ -67,7 +67,7 @@ def profile_lines(facts: dict[str, Any]) -> list[str]:
     return [line for line in lines[start:] if line.startswith(("  profile ", " " * 13))]
 
 
-def test_a_profile_is_told_by_where_its_values_came_from() -> None:
+def test_a_profile_is_shown_by_the_source_of_its_values() -> None:
     facts = judged(
         ("nri.enabled", True, "role-default"),
         ("cgroup_driver", "systemd", "set"),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Planted secrets do not come out, and what is no secret stays readable."""
+"""Planted secrets are redacted, and other values stay readable."""
 
 from __future__ import annotations
 

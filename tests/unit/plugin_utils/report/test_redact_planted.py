@@ -120,15 +120,17 @@ def parsed(kind: str, text: str) -> Any:
     return readers[kind](text) if kind in readers else None
 
 
-def other_words(result: Any) -> Any:
+def public_values(document: Any) -> Any:
     """The values of a document that have nothing to do with its secrets."""
     return (
-        {key: result[key] for key in ("a", "b", "t") if isinstance(result.get(key), (int, dict))} if result else result
+        {key: document[key] for key in ("a", "b", "t") if isinstance(document.get(key), (int, dict))}
+        if document
+        else document
     )
 
 
 def shape(result: Any) -> Any:
-    """A document with every leaf but its switches and numbers taken away."""
+    """The types of a document's leaves, without keys of secrets."""
     if isinstance(result, dict):
         return {key: shape(item) for key, item in result.items() if S not in key}
     return [shape(item) for item in result] if isinstance(result, list) else type(result).__name__
@@ -154,7 +156,7 @@ def test_a_planted_secret_never_survives(kind: str, template: str, secret: str) 
 def test_what_is_left_parses_and_says_the_same(kind: str, template: str) -> None:
     text = template.replace(S, "hunter2Zm9v")
     before, after = parsed(kind, text), parsed(kind, redact_text(text))
-    assert other_words(after) == other_words(before)
+    assert public_values(after) == public_values(before)
     assert shape(after) == shape(before)
 
 
@@ -170,7 +172,7 @@ UNKNOWN: dict[str, Any] = {
     "environ list": {"environ": [f"API_TOKEN={S}", "A=1"]},
     "argv": {"argv": ["kubelet", "--token", S, f"--password={S}", "--v=2"]},
     "tuple": {"argv": ("kubelet", f"--bootstrap-token={S}")},
-    "list that nobody knows": {"words": ["/usr/bin/x", "--token", S]},
+    "unknown list": {"words": ["/usr/bin/x", "--token", S]},
     "kernel": {"system": {"kernel_command_line": f"quiet my.password={S} root=/dev/vda1 token={S}"}},
     "kernel, quoted": {"system": {"kernel_command_line": f'quiet iscsi_password="{S} {S}" root=/dev/vda1'}},
     "answer": {"configz": {"staticPodURLHeader": {"X": [S]}, "authorization": {"mode": "Webhook"}}},
