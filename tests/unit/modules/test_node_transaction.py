@@ -44,7 +44,7 @@ def test_a_look_at_a_plan_changes_nothing(tmp_path: Path, check: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state_folder", "file", "step", "reason"),
+    ("state_directory", "file", "step", "reason"),
     [
         ("var/lib", {"before_sha256": "0" * 64}, "check the node", "is not there any more"),
         ("var/lib", {"path": "/var/lib/x/app.conf"}, "check the node", "/var/lib/x is not a folder"),
