@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook assess, by its name: over recorded nodes without an inventory, and over hosts."""
+"""The playbook assess on recorded snapshots without an inventory, and on hosts."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_profile_is_reported_with_set_values_and_defaults_of_the_role(snapshot
 
 
 def test_verify_holds_nodes_against_the_defaults_that_provision_applies(tmp_path: Path) -> None:
-    """This machine, whatever it is."""
+    """This machine."""
     options = {"ansible_python_interpreter": sys.executable, "ansible_connection": "local", "ansible_become": False}
     playbook(tmp_path, "volcano.colocation.verify", "-i", "one,", "-e", json.dumps(options))
     profile = Outcome(0, "", tmp_path).report("one")["profile"]
@@ -134,7 +134,7 @@ def test_a_wrong_severity_is_refused(snapshots: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    """Two names for this machine, whatever it is, and one that cannot be reached. From end to end."""
+    """End to end: two names for this machine, and one host that cannot be reached."""
     directory = tmp_path_factory.mktemp("hosts")
     local = {"ansible_connection": "local", "ansible_become": False}
     missing = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_become": False}

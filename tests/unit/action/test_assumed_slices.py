@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""node_align before and after the slices of reservations are made: a promise counts for the plan, never for kubelet."""
+"""node_align before and after the slices of reservations are created: assumed slices count only for the plan."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def _warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def undone_at_boot(root: Path, **fields: Any) -> str:
-    """The id of a transaction, as the unit at boot leaves its journal."""
+    """The ID of a transaction whose journal is that of a rollback at boot."""
     assert action("kubelet_config", {"root": str(root), **CHANGE})["changed"]
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
     document = json.loads(path.read_text())
@@ -77,7 +77,7 @@ def test_check_mode_begins_nothing_and_has_nothing_to_tell(root: Path, warned: l
 def test_a_run_that_ends_before_its_transaction_reports_it(
     root: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk may turn read-only, the node go away."""
+    """The disk may become read-only, or the connection may be lost."""
     undone_at_boot(root)
     module = in_process.module
 

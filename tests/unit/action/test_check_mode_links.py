@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check mode refuses an image exactly where the real run does, and leaves every byte of it and beside it."""
+"""Check mode refuses the same images as the real run, and changes nothing in them or next to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Spoil = Callable[[Path], None]
 
 
 def outside(root: Path) -> Path:
-    """A directory on this machine and not in the image, that a link could lead to."""
+    """A directory on this machine outside the image, which a link could point to."""
     outside_directory = root.parent / "outside"
     outside_directory.mkdir(exist_ok=True)
     (outside_directory / "config.toml").write_text("version = 2\n# of this machine\n")
@@ -32,7 +32,7 @@ def outside(root: Path) -> Path:
 
 
 def replaced(root: Path, directory: str, target: str | Path) -> None:
-    """A link in the place of a directory; what was in it is gone."""
+    """A link at the path of a directory, whose content is deleted."""
     place = root / directory
     if place.is_dir():
         place.rename(root.parent / "moved")
@@ -106,7 +106,7 @@ def test_check_mode_refuses_what_the_real_run_does(tmp_path: Path, name: str, wa
 
 @pytest.mark.parametrize("place", [STATE, f"{STATE}/transactions"])
 def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, place: str) -> None:
-    """A file in the place of a directory."""
+    """A file at the path of a directory."""
     root = grow(tmp_path / "image", {place: "no directory\n"})
     before = contents(root)
     results = [

@@ -22,7 +22,7 @@ SECRET = "hunter2-Qx7c"
 
 
 def edited(monkeypatch: pytest.MonkeyPatch, path: Path, text: str | None) -> None:
-    """When the transaction is to begin."""
+    """When the transaction should begin."""
 
     def interfere(name: str, arguments: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         if name.endswith("node_transaction") and arguments["action"] == "start":

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""crio_config on an image: create, again, modify, again, each in check mode first; and nodes that it leaves alone."""
+"""crio_config on an image: create, again, modify, again, each in check mode first; and nodes that it refuses."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_no_other_file_is_touched_and_none_shown(lived: Run, image: Path) -> Non
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any], dict[str, Any]]:
-    """The answers, and every tree before and after."""
+    """The results, and the trees before and after each step."""
     directory = tmp_path_factory.mktemp("refused")
     tasks = []
     for name, (module, files, _words) in REFUSED.items():

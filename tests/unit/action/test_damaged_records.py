@@ -57,7 +57,7 @@ OF_JSON = {f"{record}, {damage}": (record, damage) for record in RECORDS for dam
 
 @pytest.fixture(name="root")
 def _root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A node that this collection has changed, with every record that it keeps."""
+    """A node that this collection has changed, with all its records."""
     root = Tree(tmp_path / "image", "v2", "systemd").folder
     grow(root, {})
     monkeypatch.setattr(cgroup_qos, "Host", lambda: Host(str(root)))
@@ -82,7 +82,7 @@ def findings(root: Path) -> list[dict[str, Any]]:
 
 
 def refused(root: Path, module: str, options: dict[str, Any]) -> str:
-    """The message of check mode, which the real run gives as well; neither changes anything."""
+    """The message of check mode, which must equal that of the real run; neither changes anything."""
     before = contents(root)
     arguments = options if module == "cgroup_qos" else {"root": str(root), **options}
     messages = []

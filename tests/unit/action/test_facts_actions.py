@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""node_facts, node_report and node_align as tasks: replays, wrong types, and what a result may show."""
+"""node_facts, node_report and node_align as tasks: replays, wrong types, and redacted results."""
 
 from __future__ import annotations
 

@@ -320,7 +320,7 @@ CHECKED = ("led_out", "yaml_twice", "yaml_shape", "toml", "no_containerd", "stat
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any], dict[str, Any]]:
-    """The answers, and every tree before and after."""
+    """The results, and the trees before and after each step."""
     directory = tmp_path_factory.mktemp("bad")
     (directory / "trees").mkdir()
     tasks: list[Task] = []

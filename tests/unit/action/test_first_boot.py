@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules that prepare an image say what its first boot does with it, before and after they have."""
+"""Modules that prepare an image report what its first boot does, in check mode and in the real run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def state(policy: str, **more: Any) -> str:
 
 
 def both(module: str, root: Path, **options: Any) -> dict[str, Any]:
-    """The result in check mode, which has to be that of the run that follows."""
+    """The result in check mode, which must equal that of the real run."""
     arguments = {"root": str(root), **options}
     foreseen = in_process.run(module, arguments, check=True)
     done = in_process.run(module, arguments)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node that answers with anything: the task fails with a message that names the node, never with a Python error."""
+"""A node with arbitrary responses: the task fails with a message that names the node, never with a Python error."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ RUNTIME_TEXT = ("runtime", "files", "/etc/containerd/config.toml", "text")
 
 
 def infected(*places: tuple[str | int, ...]) -> dict[str, Any]:
-    """A node that has to be changed, with control characters in these places."""
+    """A node that needs changes, with control characters in these places."""
     snapshot = captured(DIFFERING)
     for place in places:
         value: Any = snapshot
@@ -92,7 +92,7 @@ def texts(value: Any) -> Iterator[str]:
 
 @pytest.fixture(name="screen")
 def _screen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What reaches Ansible's display."""
+    """The texts that are passed to Ansible's display."""
     displayed: list[str] = []
     for name in ("display", "warning"):
         monkeypatch.setattr(Display, name, lambda _self, text, *_more, **_options: displayed.append(str(text)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A system that is configured in another way is refused by every module that changes files, and stays as it is."""
+"""All modules that change files refuse systems that are configured in another way, and do not change them."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ ABSENT: dict[str, dict[str, Any]] = {
     "cgroup_qos": {"slice": "system.slice", "state": "absent", "cgroup_root": ROOT},
     "node_restore": {},
 }
-"""They take back what is there: nothing, on a node that nothing was ever written to."""
+"""They restore recorded changes, of which an unchanged node has none."""
 IMMUTABLE = ("talos", "flatcar", "bottlerocket-admin-container", "rhel-image-mode")
 
 
 def image_of(directory: Path, monkeypatch: pytest.MonkeyPatch, release: str, mounts: str = "") -> Path:
-    """A node with cgroups and an image's files below one root, which cgroup_qos has no option for."""
+    """A node with cgroups and an image's files below one root; cgroup_qos has no option for this."""
     root = Tree(directory / "image", "v2", "systemd").folder
     grow(root, {"usr/lib/os-release": release})
     if mounts:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubeadm_config where it cannot ask an API server: what is missing is named.
+"""kubeadm_config without an API server: the message names what is missing.
 
 What a real one says is in tests/system.
 """

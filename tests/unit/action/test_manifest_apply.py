@@ -31,7 +31,7 @@ INVENTORY = "create ConfigMap kube-system/volcano-colocation-manifest-volcano"
 
 @dataclass
 class Task_:
-    """A task of a play: ``arguments`` beside the manifest are those that differ."""
+    """A task of a play; keyword arguments change its options."""
 
     directory: Path
     cluster: Cluster

@@ -33,7 +33,7 @@ def named(register: str, one: Task) -> Task:
 
 
 def saved(directory: Path, register: str) -> Task:
-    """Copy the image as it is at this point of the play, mode and owner and all."""
+    """Copy the image at this point of the play, with modes and owners."""
     return {
         "name": f"keep {register}",
         "ansible.builtin.command": {"argv": ["cp", "-a", str(directory / "image"), str(directory / register)]},
@@ -47,7 +47,7 @@ def note(path: Path, text: str) -> Task:
 
 
 def provisioned(root: Path) -> list[Task]:
-    """Kubelet's and containerd's files twice, so that what was there first is not what was there last; two slices."""
+    """Change kubelet's and containerd's files twice, so that original and last content differ; two slices."""
     first = {"root": str(root), "cgroup_driver": "systemd"}
     return [
         task("kubelet", "kubelet_config", **first, cpu_manager_policy="static", system_reserved={"cpu": "500m"}),

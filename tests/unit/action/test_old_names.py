@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Old names of modules and options still work; an old variable ends the run with the new name."""
+"""Old names of modules and options still work; an old variable ends the run with its new name."""
 
 from __future__ import annotations
 

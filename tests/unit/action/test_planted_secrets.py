@@ -30,7 +30,7 @@ def saved(root: Path) -> dict[str, Path]:
 
 
 def texts(root: Path) -> dict[str, bytes]:
-    """Of all but the lock, which names who looked last."""
+    """The contents of all files except the lock, which names its last holder."""
     return {name: path.read_bytes() for name, path in saved(root).items() if name != "lock"}
 
 
@@ -41,7 +41,7 @@ def changed(root: Path) -> Any:
 
 
 def cut_off(root: Path) -> None:
-    """As if the engine had been killed behind its last step."""
+    """Simulate an engine that was killed after its last step."""
     for path in (root / STATE / "transactions").glob("*/journal.json"):
         journal = json.loads(path.read_text())
         path.write_text(json.dumps({**journal, "state": "applying", "entered": False}))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""qos_plan as people run it, and the playbooks on hosts without a QoS profile."""
+"""qos_plan as a task, and the playbooks on hosts without a QoS profile."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def play(directory: Path, playbook: Callable[..., Done] = playbook, **variables:
 
 
 def test_without_a_profile_nothing_runs_on_the_node(tmp_path: Path) -> None:
-    """The interpreter of the node does not exist: a module that ran would fail."""
+    """The node's interpreter does not exist, so a module that runs would fail."""
     output = play(tmp_path)
     assert "failed=0" in output, output
     assert "unreachable=0" in output
@@ -115,7 +115,7 @@ def test_a_wrong_profile_stops_before_the_node_is_looked_at(tmp_path: Path) -> N
 
 
 def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:
-    """So that the test before the last can fail."""
+    """Proves that the test before the last one can fail."""
     assert "set.yml" in play(tmp_path, started_playbook, colocation_qos={"levels": ["BE"]})
 
 

@@ -55,7 +55,7 @@ ENDED = ({"name": "End", "ansible.builtin.debug": {"msg": "it has ended"}},)
 def run(
     directory: Path, server: ApiServer, *change: Task, playbook: Callable[..., Done] = playbook, **variables: Any
 ) -> tuple[int, str]:
-    """One host, which is drained. ``check``: in check mode; ``hosts``: in place of that one, by their names."""
+    """Run with one host, which is drained. ``check``: in check mode; ``hosts``: other hosts by name."""
     (directory / "play.yml").write_text(json.dumps(play(*change)), encoding="utf-8")
     hosts = variables.pop("hosts", {"n1": {"node_observed": observed()}})
     inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local"}}}
@@ -135,7 +135,7 @@ LEFT_CLOSED = {"name": "Change", "ansible.builtin.fail": {"msg": "No."}, "when":
 
 
 def test_a_node_that_is_to_be_changed_is_opened_until_its_turn(tmp_path: Path) -> None:
-    """The rollout may stop before."""
+    """The rollout may stop before this."""
     server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     status, output = run(tmp_path, server, LEFT_CLOSED)
     assert status == 0, output

@@ -36,7 +36,7 @@ def read_rows(text: str) -> list[Row]:
 
 
 def directory_of(path: Path) -> Path:
-    """The fixtures directory itself, or the one of a subject in it."""
+    """The fixtures directory, or the directory of a subject in it."""
     depth = path.parts.index(FIXTURES) + 1
     return Path(*path.parts[: depth + 1]) if len(path.parts) > depth + 1 else Path(*path.parts[:depth])
 

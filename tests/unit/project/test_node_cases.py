@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every setting of the registry is tried on a node of each cgroup version, or is named with the reason why not."""
+"""Every setting of the registry is tested on a node of each cgroup version, or is listed with the reason why not."""
 
 from __future__ import annotations
 

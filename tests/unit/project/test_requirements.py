@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each requirement is pinned in one place and says why it is there."""
+"""Each requirement is pinned in one place, with its reason."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_lock_holds_exact_versions_only() -> None:
 
 
 def test_the_controller_is_asked_for_lower_bounds_only() -> None:
-    """An execution environment joins them with those of other collections."""
+    """An execution environment merges them with requirements of other collections."""
     assert all(re.match(r"[A-Za-z0-9._-]+>=[0-9.]+ ", line) for line in requirements(DIRECTORY / "controller.txt"))
 
 

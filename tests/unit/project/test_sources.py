@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds for every file of the project."""
+"""Rules for all files of the project."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ IGNORES = Path("tests/sanity")
 """ansible-test takes no line that holds a comment only."""
 
 DATA = "fixtures"
-"""Directories of what was recorded from nodes; a header would change what is tested."""
+"""Directories of recordings from nodes; a header would change the tested content."""
 
 NO_COMMENTS = (".jsonl", ".sum")
-"""Results and the checksums of Go modules, which have no place for a comment."""
+"""Results and the checksums of Go modules, which cannot contain comments."""
 
 LONG = 450
 """Lines."""
@@ -54,7 +54,7 @@ def test_no_file_lies_where_ansible_would_take_it_for_a_plugin() -> None:
 
 
 def test_ansible_is_met_in_few_places() -> None:
-    """The rest runs wherever its Python does, and is not tested again on each release of ansible-core."""
+    """Other code does not depend on ansible-core, and is not tested again with each of its releases."""
     meeting = re.compile(r"^\s*(?:from|import) ansible[. ]", re.MULTILINE)
     paths = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
     entries = {path for path in paths if path.parts[1] in ("action", "modules")}

@@ -27,10 +27,10 @@ from ansible_collections.volcano.colocation.tests.trees.node import generate
 
 NUMBERS = range(220)
 PARTS = 11
-"""A failure of one tree shall not hide those of others, and a test for each would take longer to set up than to run."""
+"""A failure of one tree must not hide those of others, and a test for each would take longer to set up than to run."""
 STATE, PARENTS = "/var/lib/volcano-colocation", ("root/var", "root/var/lib")
 WANTS = "/etc/systemd/system/slices.target.wants"
-"""A slice is started at boot by a link there."""
+"""Links here start slices at boot."""
 ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 KUBELET: tuple[dict[str, Any], ...] = (
     {"cgroup_driver": "systemd"},
@@ -54,7 +54,7 @@ SWITCHES: tuple[list[str], ...] = ([], ["vm.memcg_qos_enable"])
 
 
 def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What is asked of a tree, one after the other."""
+    """The tasks for a tree, in order."""
     random = Random(tree.number)  # noqa: S311 - a choice, nothing secret
     crio = any(path.startswith("usr/bin/crio") for path in tree.entries)
     yield "kubelet_config", random.choice(KUBELET)
@@ -68,7 +68,7 @@ def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def comparable(result: Result) -> dict[str, Any]:
-    """What check mode and the real run have to have in common; ids of transactions are never the same."""
+    """The part of a result that check mode and the real run must share, without transaction IDs."""
     message = ID.sub("ID", str(result.get("msg", "")))
     return {
         "failed": bool(result.get("failed")),
@@ -79,14 +79,14 @@ def comparable(result: Result) -> dict[str, Any]:
 
 
 def named(directory: Path, result: Result) -> dict[str, str]:
-    """The files that a diff names, where they lead below the root, with what they shall hold, redacted."""
+    """The files in a diff, resolved below the root, with their expected redacted content."""
     diff = result.get("diff") or []
     entries = diff if isinstance(diff, list) else [diff]
     return {_place(directory, entry["after_header"]): entry["after"] for entry in entries}
 
 
 def _place(directory: Path, path: str) -> str:
-    """Directories may be links that lead to others below the root."""
+    """Directories may be links to others below the root."""
     try:
         return os.path.relpath(resolve_parent(str(directory / "root"), path), directory)
     except OSError:
@@ -94,7 +94,7 @@ def _place(directory: Path, path: str) -> str:
 
 
 def without_state(directory: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
-    """Without what the collection keeps for itself, and the directories on the way, which may be made for it."""
+    """The tree without the collection's own files and their parent directories."""
     state = _place(directory, STATE)
     return {path: attributes for path, attributes in tree.items() if not path.startswith(state) and path not in PARENTS}
 
@@ -107,7 +107,7 @@ def odd_state(directory: Path) -> dict[str, tuple[object, ...]]:
 
 
 def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with how a task treats the tree below ``folder/root``."""
+    """Errors in what a task does with the tree below ``directory/root``."""
     arguments = {**options, "root": str(directory / "root")}
     before, odd = digests(directory), odd_state(directory)
     checked = run(module, arguments, check=True)
@@ -135,12 +135,12 @@ def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Ite
 
 
 def _is_of(path: str, written: Iterable[str]) -> bool:
-    """Whether a path is named by the diff, or is a directory on the way to one."""
+    """Whether a path is in the diff, or is a parent directory of one."""
     return any(path == written_path or written_path.startswith(f"{path}/") for written_path in written)
 
 
 def _written(directory: Path, module: str, options: Mapping[str, Any], result: Result) -> set[str]:
-    """What the diff names, and the links that start slices at boot."""
+    """The paths in the diff, and the links that start slices at boot."""
     files = set(named(directory, result))
     slices = {os.path.basename(path) for path in files if module == "node_restore" and path.endswith(".slice")}
     if module == "systemd_slice":

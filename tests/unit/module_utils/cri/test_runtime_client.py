@@ -29,7 +29,7 @@ from ansible_collections.volcano.colocation.tests.support.node.cri_server import
 
 @contextmanager
 def connected(path: Path, conversation: Callable[[Connection], None], timeout: float = 5.0) -> Iterator[CriClient]:
-    """A client of a server that talks like this."""
+    """A client of a server with this behavior."""
     with serving(path, conversation), CriClient(str(path), timeout) as client:
         yield client
 
@@ -188,7 +188,7 @@ def test_control_frames_in_between_are_answered(path: Path) -> None:
 
 
 def conversations() -> dict[str, tuple[bytes, str]]:
-    """After the greeting, the server sends this in the place of an answer."""
+    """After the greeting, the server sends this instead of a response."""
     status = hpack.encode([(":status", "404"), ("content-type", "text/plain")])
     plain = hpack.encode([(":status", "200")])
     good = hpack.encode([(":status", "200"), ("grpc-status", "0")])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The evidence a node gives: of a recorded tree, and of each kind of thing that may lie in a file's place."""
+"""The evidence about a node: of a recorded tree, and of each kind of entry at the path of a file."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_taking_evidence_changes_nothing(tmp_path: Path) -> None:
 
 
 def journal(transaction: str, state: str) -> str:
-    """As a transaction that plans nothing leaves it."""
+    """The journal of a transaction without changes."""
     healthy = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False, "pods": {}}
     empty = ("files", "written", "checkpoints", "begun", "undone", "steps", "gate")
     plan = {"schema": 1, "id": transaction, "summary": [], "files": []}
@@ -300,7 +300,7 @@ def test_a_symlink_stays_one_and_shows_what_it_leads_to(tmp_path: Path) -> None:
 
 
 def test_no_text_of_this_machine_is_in_the_snapshot_of_an_image(tmp_path: Path) -> None:
-    """Links in the place of files and of directories, whose targets are on this machine and not in the image."""
+    """Links at paths of files and directories, whose targets are on this machine and not in the image."""
     root, outside = tmp_path / "image", tmp_path / "machine"
     for directory in (root / "etc/systemd/system", root / "proc", outside / "systemd"):
         directory.mkdir(parents=True)
@@ -419,7 +419,7 @@ def test_healthz_where_nobody_listens_is_none() -> None:
 
 
 def test_a_time_that_is_still_to_come_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock was set back after the file was written: no restart would ever make a process younger than it."""
+    """The clock was set back after the file was written, so no restart would make a process newer than the file."""
     (tmp_path / "config").touch()
     host = Host.below(str(tmp_path))
     assert describe(host, "/config")["ctime"] == (tmp_path / "config").stat().st_ctime

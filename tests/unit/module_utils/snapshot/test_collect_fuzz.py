@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Garbage in the files that evidence is taken from: it is recorded, and never an error or a hang."""
+"""Garbage in the files of the evidence is recorded, and never causes an error or a hang."""
 
 from __future__ import annotations
 

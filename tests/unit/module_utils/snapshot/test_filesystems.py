@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which mount a path is on, whether it can be written, and whether that lasts; on a tree and on this machine."""
+"""The mount of a path, whether it is writable and persistent; on a tree and on this machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENGINE = "/usr/local/lib/volcano-colocation"
 
 
 def tree(directory: Path, mountinfo: str, **files: str) -> Host:
-    """A host whose kernel says this of its mounts."""
+    """A host with this mountinfo."""
     for path, text in {"/proc/self/mountinfo": mountinfo, **files}.items():
         place = directory / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)

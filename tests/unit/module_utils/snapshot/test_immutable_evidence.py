@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each use of a node needs of its system: refused where that is closed or lost, and not where it is left open."""
+"""The write scope of each module: refused where a required path is read-only or volatile, and only there."""
 
 from __future__ import annotations
 

@@ -264,7 +264,7 @@ def test_only_known_fields_of_configz_are_kept(response: bytes, expected: dict[s
 
 @contextmanager
 def plain_server() -> Iterator[tuple[str, int]]:
-    """Something on kubelet's port that speaks no TLS."""
+    """A server on kubelet's port without TLS."""
     with listening() as server:
 
         def serve() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about cgroups, CPUs, real-time threads, units and other writers, of trees as nodes have them."""
+"""Evidence about cgroups, CPUs, real-time threads, units and other writers, from trees like those of nodes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a snapshot looks like on its way, and that all of it arrives."""
+"""The packed form of a snapshot, and that it is unpacked without losses."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def _directory() -> Iterator[Path]:
 
 @contextmanager
 def nobody() -> Iterator[None]:
-    """root may read everything."""
+    """root can read everything."""
     root = os.geteuid() == 0
     if root:
         os.seteuid(NOBODY)

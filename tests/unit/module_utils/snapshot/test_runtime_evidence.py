@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about runtimes: imports followed without a TOML parser, what a dump may carry, and whose socket it is."""
+"""Evidence about runtimes: imports without a TOML parser, the excerpt of a dump, and the owner of a socket."""
 
 from __future__ import annotations
 
@@ -386,7 +386,7 @@ def test_an_empty_tree_tells_of_no_distribution(tmp_path: Path) -> None:
 
 
 def answered(path: Path, served: Runtime) -> dict[str, Any]:
-    """What is recorded of a runtime that answers like this."""
+    """The evidence about a runtime with these responses."""
     with serving(path, served.converse):
         evidence = cri_evidence(Host("/"), f"unix://{path}")
     assert json.loads(json.dumps(evidence)) == evidence

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments become exact builtins, whatever subclasses Ansible hands over."""
+"""Arguments become plain builtins instead of Ansible's subclasses."""
 
 from __future__ import annotations
 

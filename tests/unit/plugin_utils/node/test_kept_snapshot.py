@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A snapshot kept between the check-mode run and the real one: private, and good for one use."""
+"""A snapshot that is kept between check mode and the real run: private, and used once."""
 
 from __future__ import annotations
 

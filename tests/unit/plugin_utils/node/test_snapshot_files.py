@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Snapshots in files: kept for their owner, replayed as the node was, and refused in words when they are broken."""
+"""Snapshots in files: readable by their owner only, replayed like the node, and refused with a reason if broken."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def replayed(directory: Path, snapshot: dict[str, Any], **profile: Any) -> dict[
 
 
 def refused(directory: Path, document: Any) -> str:
-    """Why the document is refused; it has to name the file."""
+    """The reason why the document is refused; it must name the file."""
     path = directory / "broken.snapshot.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(SnapshotError) as caught:

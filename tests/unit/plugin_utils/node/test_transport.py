@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How an action plugin drives a node: what is asked of it, what is counted, what failures become."""
+"""The transport to a node: its requests, its usage counts and the errors for failures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CONNECTION_LOST = ConnectionLost(OSError("No route to host"))
 
 
 class Script:
-    """An executor that answers from a list and notes what it was asked."""
+    """An executor that returns responses from a list and records its requests."""
 
     def __init__(self, *answers: dict[str, Any] | Exception) -> None:
         self._answers = list(answers)
@@ -166,7 +166,7 @@ def test_polls_are_counted_apart_and_do_not_carry_the_plan() -> None:
 
 
 class Endless(Script):
-    """A transaction that has no end; each poll takes its time."""
+    """A transaction that does not end; each poll takes time."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The published JSON Schema admits every facts document we know, and nothing that breaks its promises."""
+"""The published JSON Schema accepts all known facts documents, and rejects invalid ones."""
 
 from __future__ import annotations
 

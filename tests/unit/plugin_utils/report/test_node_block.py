@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The readable block of a node."""
+"""The text report of a node."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_findings(*findings: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_people_see_of_the_captured_nodes() -> None:
-    """Read the difference before you keep it: write_golden writes it."""
+    """write_golden writes the expected document; review its diff."""
     expected = (FIXTURES / "reports" / "captured.txt").read_text(encoding="utf-8")
     assert shown({name: golden("facts", name) for name in NAMES}) == expected
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of many nodes, and the words in which a run fails."""
+"""The table of nodes, and the message of a failed run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words in which plans and transactions reach people, with no secret in them."""
+"""Messages for users about plans and transactions, without secrets."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random secrets planted in everything a snapshot can hold never come out, and what is around them stays."""
+"""Random secrets in all parts of a snapshot are redacted, and surrounding values stay."""
 
 from __future__ import annotations
 
