@@ -25,7 +25,7 @@ class NotUnpacked(ColocationError):
 
 
 def pack(snapshot: Mapping[str, Any]) -> str:
-    """zlib-compressed JSON in base64. Compressed, not encrypted: whoever can read the connection can read it."""
+    """zlib-compressed JSON in base64. Compressed, not encrypted: anyone who can read the connection can read it."""
     document = json.dumps(snapshot, separators=(",", ":"))
     return base64.b64encode(zlib.compress(document.encode("ascii"))).decode("ascii")
 
