@@ -48,7 +48,7 @@ options:
 {{driver}}
 """
 '''
-_CONFIGZ = f'''{_HEAD}"""Fields that are read from kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
+_CONFIGZ = f'''{_HEAD}"""Fields read from kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
 
 from __future__ import annotations
 
