@@ -21,7 +21,7 @@ SHA256 = re.compile(r"sha256:[0-9a-f]{64}")
 class ActionModule(ColocationAction):
     ARGUMENTS = AGENT_ARCHIVE_INFO
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         path, digest = os.path.abspath(arguments["path"]), arguments["digest"] or ""
         if digest and not SHA256.fullmatch(digest):
             raise ProfileError(DIGEST_VARIABLE, f"{digest!r} is not a digest: use sha256: and 64 digits of 0-9 and a-f")

@@ -28,9 +28,9 @@ PlanWithPermissions = tuple[AgentPlan, tuple[RequiredPermission, ...]]
 class ActionModule(AgentAction):
     ARGUMENTS = AGENT_DEPLOY
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if arguments["step"] != "values":
-            return super().work(node, arguments)
+            return super().execute(node, arguments)
         try:
             _options, _hosts, pools, values = self._desired(arguments)
         except ClusterError as error:

@@ -22,7 +22,7 @@ NEEDED = ("image", "archive", "sha256", "images")
 class ActionModule(ColocationAction):
     ARGUMENTS = AGENT_IMAGE
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if arguments["state"] == "absent":
             return node.execute(MODULE, {"state": "absent", "ignore_containers": arguments["ignore_containers"]})
         missing = [name for name in NEEDED if not arguments[name]]

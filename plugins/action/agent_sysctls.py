@@ -22,7 +22,7 @@ from ..plugin_utils.rules.transaction_records import journal_refusals, ledger_re
 class ActionModule(ColocationAction):
     ARGUMENTS = AGENT_SYSCTLS
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         snapshot, recovered = self.recover_transaction(node, node.snapshot(), arguments["recover"])
         captured = snapshot["kernel"]["switches_file"]
         edit = plan_sysctls(captured, arguments["sysctls"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of containerd_config: the containerd part of a profile, written without a restart."""
+"""Controller half of containerd_config: write containerd's part of a profile without a restart."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ActionModule(FilesAction):
 
     @staticmethod
     def remarks(draft: PlanDraft) -> dict[str, Any]:
-        wanted, how = draft.profile.containerd_strategy, find_rendering(draft.facts)
+        desired, rendering = draft.profile.containerd_strategy, find_rendering(draft.facts)
         return {
-            "path": how.place if how else containerd_location(draft.runtime, wanted, cri_table).path,
-            "strategy": how.strategy if how else strategy(draft.runtime, wanted),
+            "path": rendering.place if rendering else containerd_location(draft.runtime, desired, cri_table).path,
+            "strategy": rendering.strategy if rendering else strategy(draft.runtime, desired),
             "unsupported": [asdict(skip) for skip in unsupported_settings(draft.facts, draft.profile)],
         }

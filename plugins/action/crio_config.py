@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of crio_config: the CRI-O part of a profile, written into a drop-in without a restart."""
+"""Controller half of crio_config: write CRI-O's part of a profile to a drop-in without a restart."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of kubeadm_config, and all of it: the kubelet-config of a cluster, once for all hosts of a play."""
+"""kubeadm_config, which runs only on the controller: update a cluster's kubelet-config once for all hosts of a play."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ..plugin_utils.profile.argspec import KUBEADM_CONFIG
 from ..plugin_utils.report.facts_document import render_findings, to_builtins
 
 REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_restored")
-"""What the role's phases register."""
+"""Variables that the role's phases register."""
 
 
 class ActionModule(ClusterAction):
@@ -41,16 +41,16 @@ class ActionModule(ClusterAction):
         seen = cluster.read_state()
         found: ClusterPlan | ClusterRestorePlan
         if arguments["state"] == "restored":
-            found = plan_cluster_restore([self._restored(name) for name in arguments["nodes"]], seen, permission)
-            changes = restore_changes(found)
+            plan = plan_cluster_restore([self._restored(name) for name in arguments["nodes"]], observed, permission)
+            changes = restore_changes(plan)
         else:
-            found = plan_cluster([self._host(name) for name in arguments["nodes"]], seen, permission)
-            changes = plan_changes(found, seen.journal_version)
+            plan = plan_cluster([self._host(name) for name in arguments["nodes"]], observed, permission)
+            changes = plan_changes(plan, observed.journal_version)
         apply_permitted(cluster.client, changes)
-        return self._render_changes(found, changes)
+        return self._render_changes(plan, changes)
 
     @staticmethod
-    def _render_changes(found: ClusterPlan | ClusterRestorePlan, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
+    def _render_changes(plan: ClusterPlan | ClusterRestorePlan, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {
             "changed": bool(changes),
             "diff": [redacted_diff(each) for each in changes if each.part],
@@ -62,15 +62,15 @@ class ActionModule(ClusterAction):
         return dict(to_builtins(result))
 
     def _host(self, name: str) -> PlayHost:
-        known = self._registered(name)
+        known = self._registered_variables(name)
         return parse_host(name, known["node_observed"], known["node_aligned"], planned=self._task.check_mode)
 
     def _restored(self, name: str) -> PlayHost:
-        """In check mode what the restore would come to will do: it is asked before the first node is put back."""
-        known = self._registered(name)
+        """In check mode the planned restore is used, because it runs before the first node is restored."""
+        known = self._registered_variables(name)
         planned = known["node_restore_planned"] if self._task.check_mode else None
         return parse_restored_host(name, known["node_restored"] or planned)
 
-    def _registered(self, name: str) -> dict[str, Any]:
-        known = self.known(name)
-        return {each: strip_tags(known.get(each)) for each in REGISTERED}
+    def _registered_variables(self, name: str) -> dict[str, Any]:
+        variables = self.known(name)
+        return {key: strip_tags(variables.get(key)) for key in REGISTERED}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of kubelet_config: the kubelet part of a profile, written without a restart."""
+"""Controller half of kubelet_config: write kubelet's part of a profile without a restart."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ActionModule(FilesAction):
             result.update(path=place.path, paths=list(place.paths), strategy=place.strategy.value)
         unsupported = unsupported_patch(draft)
         if unsupported:
-            result["unsupported"] = [asdict(each) for each in unsupported]
+            result["unsupported"] = [asdict(setting) for setting in unsupported]
         return result
 
     @staticmethod

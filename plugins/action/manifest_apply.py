@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of manifest_apply, and all of it: a pinned manifest brought to a cluster, and taken away again."""
+"""manifest_apply, which runs only on the controller: apply a pinned manifest to a cluster, and delete it again."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from ..plugin_utils.report.facts_document import to_builtins
 class ActionModule(ClusterAction):
     ARGUMENTS = MANIFEST_APPLY
 
-    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a manifest is brought to a cluster by its API server only"
+    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a manifest can be applied only through an API server"
     PAGE = "docs/scheduler.md"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         options = WaitOptions(arguments["timeout"], node.sleep, self._show)
         cluster = ManifestCluster(self.client(arguments))
         if arguments["state"] == "absent":
-            return self._take_away(cluster, arguments, options)
-        return self._bring(cluster, arguments, options)
+            return self._delete(cluster, arguments, options)
+        return self._apply(cluster, arguments, options)
 
-    def _bring(self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions) -> dict[str, Any]:
+    def _apply(self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions) -> dict[str, Any]:
         name, path = arguments["name"], arguments["manifest"]
         document = _document(arguments)
         seen = cluster.read_state(name, document)
@@ -68,26 +68,26 @@ class ActionModule(ClusterAction):
             "unsupported": list(document.unsupported),
         }
 
-    def _begin(self, cluster: ManifestCluster, name: str, plan: ManifestPlan, seen: ManifestState) -> str | None:
-        """The inventory is there before the first object, so that a run that is cut off loses nothing."""
-        if not plan.changes and plan.inventory == seen.inventory:
-            return seen.version
-        verbs = ("patch",) if seen.version else ("create", "patch")
+    def _write_inventory(
+        self, cluster: ManifestCluster, name: str, plan: ManifestPlan, observed: ManifestState
+    ) -> str | None:
+        """Write the inventory before the first object, so that an interrupted run can be continued; its version."""
+        if not plan.changes and plan.inventory == observed.inventory:
+            return observed.version
+        verbs = ("patch",) if observed.version else ("create", "patch")
         _require(cluster, name, plan, *verbs)
         if plan.inventory == seen.inventory:
             return seen.version
         return cluster.write_inventory(name, plan.inventory, seen.version)
 
-    def _take_away(
-        self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions
-    ) -> dict[str, Any]:
+    def _delete(self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions) -> dict[str, Any]:
         name = arguments["name"]
-        seen = cluster.read_recorded_state(name)
-        require_cluster(seen.uid, arguments["cluster_uid"], changing=False)
-        plan = plan_removal(seen, name, RemovalOptions(arguments["remove_crds"], arguments["remove_in_use"]))
-        forgets = seen.version is not None and not plan.inventory.refs
+        observed = cluster.read_recorded_state(name)
+        require_cluster(observed.uid, arguments["cluster_uid"], changing=False)
+        plan = plan_removal(observed, name, RemovalOptions(arguments["remove_crds"], arguments["remove_in_use"]))
+        forgets = observed.version is not None and not plan.inventory.refs
         changes = bool(plan.changes) or forgets
-        require_cluster(seen.uid, arguments["cluster_uid"], changing=changes)
+        require_cluster(observed.uid, arguments["cluster_uid"], changing=changes)
         if changes:
             _require(cluster, name, plan, "delete" if forgets else "patch")
             cluster.apply(plan.changes, (), options)
@@ -104,7 +104,9 @@ class ActionModule(ClusterAction):
 def _document(arguments: Mapping[str, Any]) -> ManifestDocument:
     path = arguments["manifest"]
     if not path:
-        raise ClusterError("No manifest is given", "Nothing was changed. Give the path of one on the controller.")
+        raise ClusterError(
+            "The option manifest is not set", "Nothing was changed. Give the path of one on the controller."
+        )
     check_registry(arguments["registry"])
     try:
         with open(path, "rb") as file:
@@ -119,19 +121,19 @@ def _document(arguments: Mapping[str, Any]) -> ManifestDocument:
 
 
 def _require(cluster: ManifestCluster, name: str, plan: ManifestPlan, *verbs: str) -> None:
-    """The permissions of a plan, and these verbs on the inventory."""
+    """Check the permissions for a plan, and for these verbs on the inventory."""
     inventory = (RequiredPermission.of(verb, inventory_ref(name)) for verb in verbs)
     require_permissions(cluster.client, (*inventory, *required_permissions(plan.changes)))
 
 
-def _is_done(job: str, document: ManifestDocument, seen: ManifestState) -> bool:
-    """A Job that was done in an earlier run; the server may have taken it away since."""
-    wanted = job_fingerprints(document.items, {})
-    return job in wanted and seen.inventory.jobs.get(job) == wanted[job]
+def _is_done(job: str, document: ManifestDocument, observed: ManifestState) -> bool:
+    """Whether a Job was done in an earlier run; the server may have deleted it since."""
+    fingerprints = job_fingerprints(document.items, {})
+    return job in fingerprints and observed.inventory.jobs.get(job) == fingerprints[job]
 
 
 def _redacted(change: ObjectChange) -> dict[str, str]:
-    """A Secret is shown without its values as it is, and its keys may say that one changed."""
+    """The diff of a change. A Secret's diff never has values; its keys show which value changed."""
     return change.diff() if change.ref.kind == "Secret" else redacted_diff(change)
 
 

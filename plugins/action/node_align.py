@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_align: observe, plan, carry out, prove."""
+"""Controller half of node_align: observe, plan, apply, verify."""
 
 from __future__ import annotations
 
@@ -44,20 +44,24 @@ def described(facts: NodeFacts, plan: Plan, judged: ComparedProfile) -> dict[str
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_ALIGN
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         profile, judged = parse_compared_profile({**arguments, "compare_defaults": True})
         seconds("health_timeout", arguments["health_timeout"])
         snapshot = self._evidence(node, profile, arguments)
         snapshot, recovered = self.recover_transaction(node, snapshot, arguments["recover"])
         began = time.process_time()
-        promise = self._promise(interpret_snapshot(node.name, snapshot), profile, arguments)
-        facts = promise.facts
+        assumed = self._assumed_slices(interpret_snapshot(node.name, snapshot), profile, arguments)
+        facts = assumed.facts
         plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"], recover=arguments["recover"])
         edits = file_edits(snapshot, plan.changes) if plan.changes else ()
-        result = {"changed": bool(plan.changes or recovered), "diff": diffs(edits), **described(facts, plan, judged)}
+        result = {
+            "changed": bool(plan.changes or recovered),
+            "diff": diffs(edits),
+            **render_plan_and_facts(facts, plan, judged),
+        }
         result["kubeadm"] = of_the_cluster(facts, snapshot, profile)
         if arguments["assume_slices"] and self._task.check_mode:
-            result["assumptions"] = promise.to_result()
+            result["assumptions"] = assumed.to_result()
         if recovered:
             result["recovered"] = recovered
         node.usage.planning_seconds += time.process_time() - began
@@ -69,26 +73,26 @@ class ActionModule(ColocationAction):
             result["observation"] = snapshot_files.keep_snapshot(constants.DEFAULT_LOCAL_TMP, snapshot)
         elif plan.changes:
             document = transaction_document(facts, plan, profile, edits, arguments["health_timeout"])
-            result.update(self._carry_out(node, document, edits, profile, arguments, judged))
+            result.update(self._apply(node, document, edits, profile, arguments, judged))
             if self._task.check_mode:
                 result["observation"] = snapshot_files.keep_snapshot(constants.DEFAULT_LOCAL_TMP, snapshot)
-        result["usage"] = node.usage.published()
+        result["usage"] = node.usage.to_result()
         return result
 
     def _evidence(self, node: Node, profile: Profile, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """What was seen earlier in this run; a new look where slices were promised then, which now have to be there."""
-        taken = snapshot_files.take_snapshot(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
-        waits = taken is not None and arguments["assume_slices"] and not self._task.check_mode
-        if taken is None or (waits and assume_slices(interpret_snapshot(node.name, taken), profile).slices):
+        """The snapshot from earlier in this run; a new one if slices were assumed then, which must exist now."""
+        snapshot = snapshot_files.take_snapshot(constants.DEFAULT_LOCAL_TMP, arguments["observation"])
+        waits = snapshot is not None and arguments["assume_slices"] and not self._task.check_mode
+        if snapshot is None or (waits and assume_slices(interpret_snapshot(node.name, snapshot), profile).slices):
             return node.snapshot()
-        return taken
+        return snapshot
 
-    def _promise(self, facts: NodeFacts, profile: Profile, arguments: Mapping[str, Any]) -> AssumedSlices:
+    def _assumed_slices(self, facts: NodeFacts, profile: Profile, arguments: Mapping[str, Any]) -> AssumedSlices:
         if arguments["assume_slices"] and self._task.check_mode:
             return assume_slices(facts, profile)
         return AssumedSlices(facts)
 
-    def _carry_out(
+    def _apply(
         self,
         node: Node,
         document: Mapping[str, Any],
@@ -110,12 +114,12 @@ class ActionModule(ColocationAction):
         if self._task.check_mode:
             return {}
         facts = interpret_snapshot(node.name, node.snapshot())
-        left = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
-        after = described(facts, left, judged)
+        remaining_plan = make_plan(facts, profile, allow_disruption=arguments["allow_disruption"])
+        after = render_plan_and_facts(facts, remaining_plan, judged)
         result = {"transaction": transaction, "verdict": after["verdict"], "facts": after["facts"]}
-        if left.changes or left.refusals:
-            remaining = "; ".join(map(str, (*left.changes, *left.refusals)))
+        if remaining_plan.changes or remaining_plan.refusals:
+            remaining = "; ".join(map(str, (*remaining_plan.changes, *remaining_plan.refusals)))
             result.update(
-                failed=True, msg=f"The transaction was committed, yet a new look at the node finds: {remaining}"
+                failed=True, msg=f"The transaction was committed, but a new snapshot of the node shows: {remaining}"
             )
         return result

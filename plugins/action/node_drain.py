@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_drain, and all of it: a host's Node is drained, or opened again."""
+"""node_drain, which runs only on the controller: drain a host's Node, or uncordon it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.node.action_base import display
 
 
-def stamp() -> str:
+def timestamp() -> str:
     return f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
 
 
@@ -26,21 +26,21 @@ class ActionModule(RolloutAction):
     def with_cluster(self, cluster: DrainCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         name = self.node_of(arguments["name"], cluster)
         if arguments["state"] == "drained":
-            return {"node": name, **self._drained(cluster, name, arguments["timeout"])}
-        return {"node": name, **self._released(cluster, name, arguments)}
+            return {"node": name, **self._drain(cluster, name, arguments["timeout"])}
+        return {"node": name, **self._uncordon(cluster, name, arguments)}
 
-    def _drained(self, cluster: DrainCluster, name: str, timeout: float) -> dict[str, Any]:
+    def _drain(self, cluster: DrainCluster, name: str, timeout: float) -> dict[str, Any]:
         if self._task.check_mode:
-            found = preview_drain(cluster.node(name), cluster.pods(name))
+            drain = preview_drain(cluster.node(name), cluster.pods(name))
         else:
-            found = drain_node(cluster, name, WaitOptions(timeout, show=self._show), stamp)
-        if found.reason:
-            display.warning(f"{self.host} is not drained, and its cordon as it was: {found.reason}")
-        changed = bool(found.evicted) or found.cordoned
-        return {"changed": changed, "diff": [drain_diff(found)] if changed else [], **drain_result(found)}
+            drain = drain_node(cluster, name, WaitOptions(timeout, show=self._show), timestamp)
+        if drain.reason:
+            display.warning(f"{self.host} is not drained; its cordon is unchanged: {drain.reason}")
+        changed = bool(drain.evicted) or drain.cordoned
+        return {"changed": changed, "diff": [drain_diff(drain)] if changed else [], **drain_result(drain)}
 
-    def _released(self, cluster: DrainCluster, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """In check mode nothing was closed: the drain's own outlook says what there would be to open."""
+    def _uncordon(self, cluster: DrainCluster, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """In check mode nothing was cordoned: the preview of the drain shows what would be uncordoned."""
         if self._task.check_mode:
             closed = (self.registered(arguments["name"]).get("rollout_drained") or {}).get("cordoned")
             return {"changed": is_own_cordon(cluster.node(name)) or bool(closed)}
@@ -53,17 +53,19 @@ class ActionModule(RolloutAction):
         return {
             "failed": True,
             "changed": changed,
-            "msg": f"The Node {name} is not Ready {timeout} s after its node was changed. Its cordon is as it was."
-            f" Look at kubelet there, and at kubectl describe node {name}.",
+            "msg": f"The Node {name} is not Ready {timeout} s after its node was changed. Its cordon is unchanged."
+            f" Check kubelet on the node, and kubectl describe node {name}.",
         }
 
     def _was_ready(self, node: str) -> bool:
-        """Before the rollout; a Node that was not is not waited for, since the change is not what keeps it."""
-        outlook = self.registered(self.host)["rollout_preview"] or {}
-        found = next((each["ready"] for each in outlook.get("nodes", ()) if each["node"] == node), True)
-        if not found:
-            display.warning(f"The Node {node} was not Ready before the rollout: that it is now was not waited for.")
-        return bool(found)
+        """Whether a Node was Ready before the rollout. If not, the change is not the cause: do not wait for it."""
+        preview = self.registered(self.host)["rollout_preview"] or {}
+        was_ready = next(
+            (node_preview["ready"] for node_preview in preview.get("nodes", ()) if node_preview["node"] == node), True
+        )
+        if not was_ready:
+            display.warning(f"The Node {node} was not Ready before the rollout, so its readiness now was not checked.")
+        return bool(was_ready)
 
-    def _show(self, told: str) -> None:
-        display.display(f"  {self.host}: {told}")
+    def _show(self, message: str) -> None:
+        display.display(f"  {self.host}: {message}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_facts: evidence from the node or from a file, interpreted here."""
+"""Controller half of node_facts: interpret a snapshot of the node or from a file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..plugin_utils.report.redact import redact_snapshot
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_FACTS
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        kept = arguments["snapshot"]
-        snapshot = read_snapshot(kept) if kept else node.snapshot()
-        facts = assess_recorded(kept or node.name, snapshot, arguments)
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        snapshot_path = arguments["snapshot"]
+        snapshot = read_snapshot(snapshot_path) if snapshot_path else node.snapshot()
+        facts = assess_recorded(snapshot_path or node.name, snapshot, arguments)
         result: dict[str, Any] = {"changed": False, "ansible_facts": {"colocation": facts}}
         if arguments["snapshot_directory"]:
             result["path"] = str(save_snapshot(Path(arguments["snapshot_directory"]), self.host, snapshot))

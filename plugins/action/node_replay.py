@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_replay, and all of it: a folder of recorded nodes, one after the other."""
+"""node_replay, which runs only on the controller: assess the recorded snapshots in a directory."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from ..plugin_utils.report.node_table import Row, failing_nodes_message, missing
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_REPLAY
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         rows: list[Row] = []
-        bad: dict[str, list[str]] = {}
+        failing: dict[str, list[str]] = {}
         unread: list[str] = []
-        # One document at a time: a thousand nodes take the memory of one, and a line each.
+        # One document at a time: a thousand nodes need the memory of one document and a line for each.
         for name, path in recorded_snapshots(Path(arguments["snapshots"])):
             try:
-                rows.append(self._one(name, path, arguments, bad))
+                rows.append(self._assess(name, path, arguments, failing))
             except SnapshotError as error:
                 rows.append(missing_row(name))
                 unread.append(str(error))
                 display.display(one_line(f"{name}: NOT READ. {error}"))
-        shown = render_table(rows) if len(rows) > 1 else ""
-        if shown:
-            display.display(f"\n{shown}")
-        messages = [*unread, *([failing_nodes_message(bad, arguments["fail_severities"])] if bad else [])]
+        table = render_table(rows) if len(rows) > 1 else ""
+        if table:
+            display.display(f"\n{table}")
+        messages = [*unread, *([failing_nodes_message(failing, arguments["fail_severities"])] if failing else [])]
         if messages:
-            return {"failed": True, "msg": "\n".join(messages), "failing": bad}
-        return {"changed": False, "nodes": len(rows), "table": shown}
+            return {"failed": True, "msg": "\n".join(messages), "failing": failing}
+        return {"changed": False, "nodes": len(rows), "table": table}
 
     @staticmethod
-    def _one(name: str, path: str, arguments: Mapping[str, Any], bad: dict[str, list[str]]) -> Row:
+    def _assess(name: str, path: str, arguments: Mapping[str, Any], failing: dict[str, list[str]]) -> Row:
         facts = assess_recorded(path, read_snapshot(path), arguments)
-        wanted = Filter(arguments["finding_codes"], arguments["finding_severities"])
-        display.display(render_node(name, facts, wanted))
+        selection = Filter(arguments["finding_codes"], arguments["finding_severities"])
+        display.display(render_node(name, facts, selection))
         if arguments["report_directory"]:
             write_report(Path(arguments["report_directory"]), name, facts)
         codes = failing_codes(facts, arguments["fail_severities"])
         if codes:
-            bad[name] = codes
-        return node_row(name, facts, wanted)
+            failing[name] = codes
+        return node_row(name, facts, selection)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_report, and all of it: a block for people, a file for programs."""
+"""node_report, which runs only on the controller: print a node's report and write it to a file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..plugin_utils.report.node_block import Filter, failing_codes, render_node
 class ActionModule(ColocationAction):
     ARGUMENTS = NODE_REPORT
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         name, facts = arguments["name"], arguments["facts"]
         block = render_node(name, facts, Filter(arguments["finding_codes"], arguments["finding_severities"]))
         display.display(block)
-        found = failing_codes(facts, arguments["fail_severities"])
-        result: dict[str, Any] = {"changed": False, "report": block, "failing": found}
+        codes = failing_codes(facts, arguments["fail_severities"])
+        result: dict[str, Any] = {"changed": False, "report": block, "failing": codes}
         if arguments["directory"]:
             result["path"] = str(write_report(Path(arguments["directory"]), name, facts))
         return result

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_restore: look at the ledger, plan, put back, remove what is ours."""
+"""Controller half of node_restore: read the ledger, plan, restore, remove the collection's files."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from ..plugin_utils.restore.execution import (
 from ..plugin_utils.restore.ledger_evidence import Evidence, read_evidence
 from ..plugin_utils.restore.ledger_plan import plan_restore
 
-WHY = "See journalctl -t volcano-colocation and the free space of /var/lib/volcano-colocation on the node"
+SEE_LOG = "See journalctl -t volcano-colocation and the free space of /var/lib/volcano-colocation on the node"
 
 
-def cut_off(evidence: Evidence) -> dict[str, Any]:
-    """The check-mode answer for a node with an open transaction: what comes first is known, the rest is not."""
+def render_interrupted(evidence: Evidence) -> dict[str, Any]:
+    """The check-mode result for a node with an open transaction: only its recovery can be planned."""
     listed = ", ".join(evidence.open)
     change = {
         "section": "transaction",
         "target": listed,
         "action": "finish",
-        "reason": "it was cut off; it is brought to its end first, then the node is looked at again",
+        "reason": "it was interrupted; it is recovered first, then the node is read again",
         "impact": [],
     }
     return {
@@ -56,18 +56,18 @@ class ActionModule(ColocationAction):
         with snapshot_errors(node.name, "ledger"):
             return read_evidence(node.ledger())
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         seconds("health_timeout", arguments["health_timeout"])
         evidence = self._evidence(node)
         if evidence.open and self._task.check_mode:
-            return cut_off(evidence)
+            return render_interrupted(evidence)
         if evidence.open:
-            display.warning(f"{self.host}: an earlier transaction was cut off; it is brought to its end first")
+            display.warning(f"{self.host}: an earlier transaction was interrupted; it is recovered first")
             node.recover("undo", self.show_progress, evidence.open)
             evidence = self._evidence(node)
         if evidence.open:
             listed = ", ".join(evidence.open)
-            return {"failed": True, "msg": f"Nothing was put back: {listed} could not be brought to its end. {WHY}"}
+            return {"failed": True, "msg": f"Nothing was restored: {listed} could not be recovered. {SEE_LOG}"}
         began = time.process_time()
         with snapshot_errors(node.name, "ledger"):
             restore = plan_restore(evidence, arguments["sections"], allow_disruption=arguments["allow_disruption"])
@@ -84,5 +84,5 @@ class ActionModule(ColocationAction):
             result.update(check_restore(node, restore, arguments["health_timeout"]))
         else:
             result.update(apply_restore(node, restore, arguments["health_timeout"], self.show_progress))
-        result["usage"] = node.usage.published()
+        result["usage"] = node.usage.to_result()
         return result

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of node_table, and all of it: all nodes of a play in one table."""
+"""node_table, which runs only on the controller: print all nodes of a play in one table."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class ActionModule(ColocationAction):
         self._hosts = (task_vars or {}).get("hostvars", {})
         return super().run(tmp, task_vars)
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if len(arguments["nodes"]) < 2:
             return {"changed": False, "table": ""}
-        wanted = Filter(arguments["finding_codes"], arguments["finding_severities"])
-        shown = render_table(self._row(name, wanted) for name in arguments["nodes"])
-        display.display(f"\n{shown}")
-        return {"changed": False, "table": shown}
+        selection = Filter(arguments["finding_codes"], arguments["finding_severities"])
+        table = render_table(self._row(name, selection) for name in arguments["nodes"])
+        display.display(f"\n{table}")
+        return {"changed": False, "table": table}
 
-    def _row(self, name: str, wanted: Filter) -> Row:
-        # Not hostvars[name]: that would template every variable of every host.
-        known = self._hosts.raw_get(name)
-        facts = (known.get("ansible_facts") or {}).get("colocation")
-        return node_row(name, strip_tags(facts), wanted) if facts else missing_row(name)
+    def _row(self, name: str, selection: Filter) -> Row:
+        # Not hostvars[name], which would template all variables of all hosts.
+        variables = self._hosts.raw_get(name)
+        facts = (variables.get("ansible_facts") or {}).get("colocation")
+        return node_row(name, strip_tags(facts), selection) if facts else missing_row(name)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of qos_plan, and all of it: from a profile and facts to the data of the role's tasks."""
+"""qos_plan, which runs only on the controller: plan the data of the role's tasks from a profile and facts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from ..plugin_utils.settings.task_plan import plan_tasks, qos_plan_result
 class ActionModule(ColocationAction):
     ARGUMENTS = QOS_PLAN
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         named = {
             field.key: cgroup(field.option, arguments[field.option])
             for field in (SYSTEM_RESERVED_CGROUP, KUBE_RESERVED_CGROUP)
         }
-        wanted = {key: path for key, path in named.items() if path}
-        found = parse_node(arguments["facts"])
+        desired = {key: path for key, path in named.items() if path}
+        qos_node = parse_node(arguments["facts"])
         if arguments["cgroup_driver"]:
-            found = replace(found, kubelet=replace(found.kubelet, driver=Driver(arguments["cgroup_driver"])))
-        plan = plan_tasks(found, parse_qos_profile(arguments["profile"]), wanted)
+            qos_node = replace(qos_node, kubelet=replace(qos_node.kubelet, driver=Driver(arguments["cgroup_driver"])))
+        plan = plan_tasks(qos_node, parse_qos_profile(arguments["profile"]), desired)
         return {"changed": False, **qos_plan_result(plan)}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of rollout_preview, and all of it: what draining the play's hosts would come to."""
+"""rollout_preview, which runs only on the controller: preview draining the hosts of a play."""
 
 from __future__ import annotations
 
@@ -23,41 +23,43 @@ class ActionModule(RolloutAction):
 
     def with_cluster(self, cluster: DrainCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         observed = {name: self.registered(name)["node_observed"] for name in arguments["nodes"]}
-        # A host that cannot be reached or looked at is out of the play, and Ansible names it.
-        seen = {name: each for name, each in observed.items() if is_observed(each)}
-        hosts = [parse_identity(name, each["kubeadm"]) for name, each in seen.items()]
-        queued = [name for name, each in seen.items() if "observation" in each]
+        # A host that cannot be reached or read has left the play, and Ansible reports it.
+        observed_hosts = {name: result for name, result in observed.items() if is_observed(result)}
+        hosts = [parse_identity(name, result["kubeadm"]) for name, result in observed_hosts.items()]
+        queued = [name for name, result in observed_hosts.items() if "observation" in result]
         together = split_batches(queued, arguments["batches"])
         cluster.require_permissions()
-        nodes = {each["metadata"]["name"]: each for each in cluster.nodes()}
-        owners = match_nodes(hosts, [parse_node(each) for each in nodes.values()])
-        found = {
-            name: self._outlook(name, nodes[node], seen[name], cluster)
+        nodes = {node["metadata"]["name"]: node for node in cluster.nodes()}
+        owners = match_nodes(hosts, [parse_node(node) for node in nodes.values()])
+        previews = {
+            name: self._preview(name, nodes[node], observed_hosts[name], cluster)
             for node, name in owners.items()
             if name in queued
         }
-        if found:
-            display.display("\n" + "\n".join(preview_lines(together, found)))
+        if previews:
+            display.display("\n" + "\n".join(preview_lines(together, previews)))
         return {
             "changed": False,
             "abandoned_cordons": [
-                name for node, name in owners.items() if is_own_cordon(nodes[node]) and not _was_cut_off(seen[name])
+                name
+                for node, name in owners.items()
+                if is_own_cordon(nodes[node]) and not _is_interrupted(observed_hosts[name])
             ],
-            "to_drain": [each.host for each in found.values() if each.needed],
+            "to_drain": [preview.host for preview in previews.values() if preview.needed],
             "nodes": [
                 {
-                    "host": each.host,
-                    "node": each.node,
-                    "drain_required": each.needed,
-                    "ready": is_node_ready(nodes[each.node]),
-                    **drain_result(each.drained),
+                    "host": preview.host,
+                    "node": preview.node,
+                    "drain_required": preview.needed,
+                    "ready": is_node_ready(nodes[preview.node]),
+                    **drain_result(preview.drained),
                 }
-                for each in found.values()
+                for preview in previews.values()
             ],
         }
 
-    def _outlook(self, name: str, node: Object, observed: Mapping[str, Any], cluster: DrainCluster) -> DrainPreview:
-        needed = _was_cut_off(observed) or "drain" in observed["plan"]["impact"]
+    def _preview(self, name: str, node: Object, observed: Mapping[str, Any], cluster: DrainCluster) -> DrainPreview:
+        needed = _is_interrupted(observed) or "drain" in observed["plan"]["impact"]
         if needed and self._budgets is None:
             self._budgets = cluster.budgets()
         where = node["metadata"]["name"]
@@ -66,6 +68,6 @@ class ActionModule(RolloutAction):
         )
 
 
-def _was_cut_off(observed: Mapping[str, Any]) -> bool:
-    """What has to be done there after it is undone is not known yet."""
+def _is_interrupted(observed: Mapping[str, Any]) -> bool:
+    """Whether a host has an unfinished transaction: the changes after its rollback are not known yet."""
     return bool(observed["facts"]["unfinished_transactions"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of rollout_table, and all of it: where a rollout stands."""
+"""rollout_table, which runs only on the controller: print the progress of a rollout."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..plugin_utils.node.transport import Node
 class ActionModule(RoleResultsAction):
     ARGUMENTS = ROLLOUT_TABLE
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         failed = arguments["failed"]
         rows = [table_row(name, self.registered(name), str(failed.get(name, ""))) for name in arguments["nodes"]]
         if not rows:
             return {"changed": False, "table": ""}
-        shown = render_table(rows)
-        display.display(f"\n{shown}")
-        return {"changed": False, "table": shown}
+        table = render_table(rows)
+        display.display(f"\n{table}")
+        return {"changed": False, "table": table}

@@ -17,7 +17,7 @@ from ..plugin_utils.node.transport import Node
 class ActionModule(AgentHostsAction):
     ARGUMENTS = RUBIK_CONFIG
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
             text = render_rubik_config(self.agent_hosts(arguments["nodes"], ""), arguments["features"])
         except ClusterError as error:

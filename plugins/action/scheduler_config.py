@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of scheduler_config, and all of it: scheduler, queues, classes and admission of a cluster."""
+"""scheduler_config, which runs only on the controller: configure a cluster's scheduler, queues, classes, admission."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..plugin_utils.scheduler.target_spec import parse_target_spec
 class ActionModule(ClusterAction):
     ARGUMENTS = SCHEDULER_CONFIG
 
-    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a scheduler is set up by its cluster's API server only"
+    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a scheduler can be configured only through an API server"
     PAGE = "docs/scheduler.md"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        wanted = parse_target_spec(arguments)
+        desired = parse_target_spec(arguments)
         cluster = SchedulerCluster(self.client(arguments))
         if arguments["state"] == "restored":
             found = plan_restore(cluster.read_recorded_state(wanted.namespace), arguments["cluster_uid"])
@@ -38,6 +38,6 @@ class ActionModule(ClusterAction):
 
 
 def _render_changes(objects: tuple[ObjectChange, ...], text: ObjectChange | None, *, changed: bool) -> dict[str, Any]:
-    found = (*objects, *((text,) if text else ()))
-    result = {"diff": list(map(redacted_diff, found)), "changes": [each.to_result() for each in found]}
+    changes = (*objects, *((text,) if text else ()))
+    result = {"diff": list(map(redacted_diff, changes)), "changes": [change.to_result() for change in changes]}
     return dict(to_builtins({"changed": changed, **result, "findings": [], "unsupported": []}))

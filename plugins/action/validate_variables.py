@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controller half of validate_variables, and all of it: what every action of ours checks, and nothing else."""
+"""validate_variables, which runs only on the controller: the check of variables that all actions begin with."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ from ..plugin_utils.profile.argspec import Spec
 class ActionModule(ColocationAction):
     ARGUMENTS: ClassVar[Spec] = {}
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"changed": False}

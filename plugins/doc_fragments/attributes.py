@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the modules of the collection say about check mode, diff mode and their action plugins."""
+"""Attributes of the collection's modules: check mode, diff mode, action plugins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ options: {}
 attributes:
   action:
     support: full
-    description: Has a corresponding action plugin that does its part on the controller.
+    description: Has a corresponding action plugin that runs parts of the module on the controller.
   async:
     support: none
     description: Supports being used with the C(async) keyword.

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of the modules that restart kubelet and the runtime."""
+"""Options of the modules that restart kubelet and the runtime."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ class ModuleDocFragment:
 options:
   allow_disruption:
     description:
-      - What to do when pods have to be stopped and made again, which a change of the driver, the CPU manager policy or
-        the reserved CPUs needs.
-      - V(true) does it. V(false) does everything else and reports the rest as pending.
-      - Not set, the node is refused before its first change, with an explanation.
+      - What to do if pods must be stopped and re-created, which a change of the cgroup driver, the CPU manager policy
+        or the reserved CPUs requires.
+      - V(true) stops them. V(false) makes all other changes and reports these as pending.
+      - If it is not set, the node is refused before its first change, with an explanation.
     type: bool
   health_timeout:
-    description: Seconds the node may take to become healthy before everything is put back.
+    description: Seconds within which the node must become healthy, otherwise all changes are rolled back.
     type: int
     default: 300
 """

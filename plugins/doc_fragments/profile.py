@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options that describe a node's desired state, shared by the modules that read or reach it."""
+"""Options about the desired state of a node, shared by the modules that compare or apply it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class ModuleDocFragment:
 options:
   profile_defaults:
     description:
-      - Names of options of the profile that are not set and have a default, such as V(cpu_manager_policy) and
-        V(nri.enabled). Reports call them defaults of the role; all others are called set.
+      - Names of the profile's options that have their default value because they are not set, such as
+        V(cpu_manager_policy) and V(nri.enabled). Reports show them as defaults of the role, and all others as set.
     type: list
     elements: str
     default: []
@@ -22,7 +22,7 @@ options:
   compare_defaults:
     description:
       - Whether the node is compared with the values of O(profile_defaults) when no other option of the profile is set.
-      - With V(false) such a node is compared with itself only, as without any option of the profile.
+      - With V(false) such a node is only compared with itself, as without any option of the profile.
     type: bool
     default: false
     aliases: [judge_defaults]
@@ -32,18 +32,18 @@ options:
 options:
   kubelet_strategy:
     description:
-      - Where kubelet's settings are written. V(auto) takes a drop-in where C(--config-dir) is in force, else the file
-        of C(--config).
-      - What is asked for and not in force on a node is refused; no flag is ever added.
+      - Where kubelet's settings are written. V(auto) uses a drop-in if C(--config-dir) is in effect, else the file of
+        C(--config).
+      - A strategy that is not in effect on a node is refused; flags are never added.
     type: str
     choices: [auto, main-file, drop-in]
     default: auto
   kubeadm_patches:
     description:
-      - The folder, an absolute path on the node, that kubeadm is given there as C(--patches) or C(patches.directory).
-      - A node of kubeadm whose main file is written then gets a patch of kubelet's configuration in it with what the
-        profile sets, so that C(kubeadm upgrade) keeps it.
-      - kubeadm has no such folder of its own accord. Not set, none is written.
+      - The absolute path on the node of the directory that you pass to kubeadm as C(--patches) or C(patches.directory).
+      - On a kubeadm node whose main file is written, a patch of kubelet's configuration with the profile's settings is
+        written there too, so that C(kubeadm upgrade) keeps them.
+      - kubeadm has no default for this directory. If it is not set, no patch is written.
     type: str
 """
 
@@ -54,28 +54,28 @@ options:
     type: dict
     suboptions:
       enabled:
-        description: Switch it on or off. Left as found when not set.
+        description: Enables or disables NRI. If it is not set, NRI is not changed.
         type: bool
       unsupported:
         description:
-          - What to do without NRI (containerd before 1.7, CRI-O before 1.26), refuse the node or leave NRI out.
+          - What to do on nodes without NRI (containerd before 1.7, CRI-O before 1.26), refuse the node or skip NRI.
         type: str
         choices: [refuse, skip]
         default: refuse
       socket_path:
-        description: Where plugins connect.
+        description: The socket that plugins connect to.
         type: path
       plugin_path:
-        description: The folder of plugins that the runtime starts itself.
+        description: The directory of plugins that the runtime starts.
         type: path
       plugin_config_path:
-        description: The folder of their configuration.
+        description: The directory of the plugins' configuration.
         type: path
       plugin_registration_timeout:
-        description: How long a plugin may take to register, a Go duration such as V(5s).
+        description: The time limit for the registration of a plugin, a Go duration such as V(5s).
         type: str
       plugin_request_timeout:
-        description: How long a plugin may take to answer, a Go duration such as V(2s).
+        description: The time limit for a plugin's response, a Go duration such as V(2s).
         type: str
 """
 
@@ -83,13 +83,13 @@ options:
 options:
   containerd_strategy:
     description:
-      - Where containerd's settings are written. V(auto) goes by containerd's release, as docs/containerd.md of this
-        collection explains.
+      - Where containerd's settings are written. V(auto) depends on containerd's release, see docs/containerd.md of this
+        collection.
       - V(main-file) is the file that containerd is started with.
       - V(drop-in) is C(/etc/containerd/conf.d/zz-volcano-colocation.toml), imported by the main file. It is refused
         before containerd 2.0, where a drop-in would replace the whole table of a plugin.
-      - K3s and RKE2 render the main file at each start. There neither is chosen; it is the folder that the rendered
-        file imports, else the template.
+      - K3s and RKE2 render the main file at each start. There neither strategy applies, and the settings are
+        written to the directory that the rendered file imports, else to the template.
     type: str
     choices: [auto, main-file, drop-in]
     default: auto
@@ -99,9 +99,9 @@ options:
 options:
   root:
     description:
-      - Take every path below this folder, to prepare or to examine an image. Services are then left alone, and what is
-        mounted on C(/proc) and C(/sys) there is of no account.
-      - Symbolic links are resolved inside this folder, as C(chroot) does it. No other user may change links there
+      - Resolve all paths below this directory, to prepare or to examine an image. Services are not touched, and mounts
+        on C(/proc) and C(/sys) in it are ignored.
+      - Symbolic links are resolved inside this directory, as with C(chroot). No other user may change links there
         during the run.
     type: path
     default: /

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The option of the modules that run transactions."""
+"""Option of the modules that run transactions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ class ModuleDocFragment:
 options:
   recover:
     description:
-      - What to do first with an earlier transaction that was cut off on this node and has not been undone since.
-      - V(undo) puts the node back as it was before it. V(finish) goes on from the step where it ended; what was
-        being undone already is undone.
-      - V(stop) leaves the node as it is and fails, with the id and age of the transaction and the step it is in.
-      - After a power cut or a reboot it was undone while the node booted, whatever this option says.
+      - What to do first with an earlier transaction that was interrupted on this node and is not rolled back yet.
+      - V(undo) rolls it back. V(finish) continues from the step at which it was interrupted; if its rollback had begun,
+        the rollback is continued.
+      - V(stop) changes nothing and fails with the ID and age of the transaction and its current step.
+      - After a power failure or a reboot, it is rolled back at boot regardless of this option.
     type: str
     choices: [undo, finish, stop]
     default: undo

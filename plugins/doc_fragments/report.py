@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options that say which findings are shown, and which are failures."""
+"""Options for which findings are shown, and which are failures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ class ModuleDocFragment:
     FILTER = r"""
 options:
   finding_codes:
-    description: Show findings with these codes only. Empty shows all. JSON reports always hold all.
+    description: Show only findings with these codes. Empty shows all. JSON reports always contain all findings.
     type: list
     elements: str
     default: []
   finding_severities:
-    description: Show findings of these severities only. Empty shows all. JSON reports always hold all.
+    description: Show only findings with these severities. Empty shows all. JSON reports always contain all findings.
     type: list
     elements: str
     choices: [error, warning, info]
@@ -24,7 +24,7 @@ options:
     FAILURE = r"""
 options:
   fail_severities:
-    description: Findings of these severities are failures, shown or not. Empty never fails.
+    description: Findings with these severities make the run fail, even if they are not shown. Empty means never.
     type: list
     elements: str
     choices: [error, warning, info]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of the modules that drain nodes."""
+"""Options of the modules that drain nodes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ options:
     type: path
   bare_pods:
     description:
-      - What becomes of pods that no controller brings back. V(refuse) leaves a node with such pods undrained,
-        V(evict) evicts them for good.
+      - What to do with pods that no controller re-creates. V(refuse) does not drain a node with such pods, V(evict)
+        evicts them permanently.
     type: str
     choices: [refuse, evict]
     default: refuse
   empty_dir:
     description:
-      - What becomes of pods with an C(emptyDir), whose content goes with them. V(refuse) leaves a node with such pods
-        undrained, V(evict) evicts them.
+      - What to do with pods with an C(emptyDir), whose content is lost when they are evicted. V(refuse) does not drain
+        a node with such pods, V(evict) evicts them.
     type: str
     choices: [refuse, evict]
     default: refuse

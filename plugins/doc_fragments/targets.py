@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The versions a node is to be upgraded to, documented once for all modules that take them."""
+"""Options for the target versions of an upgrade."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class ModuleDocFragment:
 options:
   target_kubernetes:
     description:
-      - Tell what would stop working with this version of Kubernetes, such as V(1.36).
+      - Report what would stop working with this version of Kubernetes, such as V(1.36).
       - Such findings have codes that begin with C(upgrade-), and do not change the verdict.
     type: str
   target_containerd:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where a path leads below a root: link by link, as chroot(2) would take it (path_resolution(7)).
+"""Resolve a path below a root, link by link, as chroot(2) does (path_resolution(7)).
 
 openat2(2) with RESOLVE_IN_ROOT does this in the kernel, but the standard library cannot call it.
 """
@@ -17,27 +17,27 @@ _MISSING = (errno.ENOENT, errno.ENOTDIR)
 
 
 def resolve(root: str, path: str) -> str:
-    """Path on this machine of what ``path`` leads to, a link at its end followed; OSError as the kernel gives it.
+    """Path on this machine of the target of ``path``, following a link at its end; OSError as from the kernel.
 
-    Components that do not exist are kept, so that they can be created there; not behind a link that leads to nothing.
+    Missing components are kept, so that they can be created, except after a dangling link.
     """
     return _Walk(root, path).resolve(0)
 
 
 def resolve_parent(root: str, path: str) -> str:
-    """The same, but a link at the end of ``path`` itself is not followed."""
+    """As ``resolve``, but a link at the end of ``path`` is not followed."""
     parts = _parts(path)
     return _Walk(root, path).resolve(0 if not parts or parts[-1] in _DOTS else 1)
 
 
 def _parts(path: str) -> list[str]:
-    """The components of a path; a slash at its end stands for the folder itself."""
-    found = [part for part in path.split("/") if part]
-    return [*found, "."] if path.endswith("/") and found else found
+    """The components of a path; a slash at its end stands for the directory itself."""
+    components = [part for part in path.split("/") if part]
+    return [*components, "."] if path.endswith("/") and components else components
 
 
 class _Walk:
-    """One resolution: the components that are resolved, and a stack of those that are not."""
+    """One resolution: the resolved components, and a stack of the pending ones."""
 
     def __init__(self, root: str, path: str) -> None:
         self._root = root.rstrip("/")
@@ -45,11 +45,11 @@ class _Walk:
         self._resolved: list[str] = []
         self._pending = _parts(path)[::-1]
         self._links = 0
-        # With so many components pending, and more, the current one comes from a link's text.
+        # With at least this many components pending, the current one comes from a link's text.
         self._own = len(self._pending)
 
     def resolve(self, unfollowed: int) -> str:
-        """``unfollowed``: how many components at the end are taken as they are."""
+        """``unfollowed``: the number of components at the end that are not resolved."""
         while len(self._pending) > unfollowed:
             part = self._pending.pop()
             if part in _DOTS:
@@ -57,15 +57,15 @@ class _Walk:
             else:
                 self._enter(part)
         self._resolved += self._pending[::-1]
-        return self._here()
+        return self._current_path()
 
-    def _here(self) -> str:
+    def _current_path(self) -> str:
         return "/".join((self._root, *self._resolved)) or "/"
 
     def _leave(self, part: str) -> None:
-        """``.`` and ``..`` need a folder to start from; the one above the root is the root."""
+        """Handle ``.`` and ``..``, which require an existing directory; the parent of the root is the root."""
         try:
-            os.stat(self._here() + "/.")
+            os.stat(self._current_path() + "/.")
         except OSError as error:
             raise self._error(error.errno) from error
         if part == "..":
@@ -74,7 +74,7 @@ class _Walk:
     def _enter(self, name: str) -> None:
         self._resolved.append(name)
         try:
-            target = os.readlink(self._here())
+            target = os.readlink(self._current_path())
         except OSError as error:
             if error.errno == errno.EINVAL:
                 return
@@ -86,7 +86,7 @@ class _Walk:
         self._follow(target)
 
     def _is_needed(self) -> bool:
-        """Whether what is missing has to be there: it is behind a link, or the path leads back from it."""
+        """Whether the missing component must exist: it comes from a link, or ``.`` or ``..`` follows."""
         in_link = len(self._pending) >= self._own
         return bool(self._pending) and (in_link or not set(_DOTS).isdisjoint(self._pending))
 
@@ -99,5 +99,5 @@ class _Walk:
         self._pending += _parts(target)[::-1]
 
     def _error(self, number: int | None) -> OSError:
-        """Of the node's path: the one on this machine says nothing to its reader."""
+        """An error with the node's path, because users do not know the path on this machine."""
         return OSError(number, os.strerror(number or 0), self._path)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which key of a TOML table a containerd takes for a field of its structures: the letter case is not exact.
+"""Which key of a TOML table containerd decodes into a field of its structures: letter case does not have to match.
 
-Up to 1.7 that is github.com/pelletier/go-toml 1.9.5, marshal.go, valueFromTree (read, not run); from 2.0 on go-toml/v2,
+Up to 1.7 it is github.com/pelletier/go-toml 1.9.5, marshal.go, valueFromTree (read, not run); from 2.0 on go-toml/v2,
 unmarshaler.go, structPlan.lookup (run with containerd 2.4.2).
 """
 
@@ -23,9 +23,9 @@ class LetterCase(str, Enum):
 
 
 def letter_case(version: str | None) -> LetterCase:
-    """By the version of containerd; an unknown one is read as a new one."""
-    found = re.match(r"v?(\d+)\.", version or "")
-    return LetterCase.ANY if found is None or int(found.group(1)) >= 2 else LetterCase.FOUR
+    """The letter case rule of a containerd version; an unknown version counts as new."""
+    match = re.match(r"v?(\d+)\.", version or "")
+    return LetterCase.ANY if match is None or int(match.group(1)) >= 2 else LetterCase.FOUR
 
 
 def is_spelling(key: str, field: str) -> bool:
@@ -34,22 +34,22 @@ def is_spelling(key: str, field: str) -> bool:
 
 
 def key_of(keys: Iterable[str], field: str, case: LetterCase) -> str | None:
-    """The key of a table that counts for the field; None without one.
+    """The key of a table that sets the field; None without one.
 
-    2.x decodes them one after the other, so that the last one counts; ``keys`` have that order. 1.x looks for four
-    spellings, and the first that is there counts.
+    2.x decodes the keys in order, so the last one counts; ``keys`` must have that order. 1.x looks for four spellings,
+    and the first that exists counts.
     """
-    found = [key for key in keys if is_spelling(key, field)]
+    matching = [key for key in keys if is_spelling(key, field)]
     if case is LetterCase.ANY:
-        return found[-1] if found else None
+        return matching[-1] if matching else None
     spellings = (field, field.lower(), field.upper(), field[:1].lower() + field[1:])
-    return next((each for each in spellings if each in found), None)
+    return next((spelling for spelling in spellings if spelling in matching), None)
 
 
 def handler_option(options: Mapping[str, Any], field: str, version: str | None) -> Any:
-    """A runtime handler's option; None where it says nothing.
+    """A runtime handler's option; None if it is not set.
 
-    2.x writes the table with its keys in order before it decodes it (internal/cri/config, GenerateRuntimeOptions).
+    2.x writes the table with sorted keys before it decodes it (internal/cri/config, GenerateRuntimeOptions).
     """
     key = key_of(sorted(options), field, letter_case(version))
     return None if key is None else options[key]

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one family of errors that people read: what happened, where, and what to do about it."""
+"""The base class of all errors for users: what failed, where, and what to do about it."""
 
 from __future__ import annotations
 
 
 class ColocationError(Exception):
-    """A failure with its remedy. ``file`` and ``line`` name the place when there is one."""
+    """A failure with its remedy. ``file`` and ``line`` are the location, if there is one."""
 
     def __init__(self, message: str, remedy: str = "", file: str | None = None, line: int | None = None) -> None:
         super().__init__(message)

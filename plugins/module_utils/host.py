@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Access to a node: every file read, every command run and every time asked goes through these classes."""
+"""Access to a node: all file reads, commands and clock reads go through these classes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import chroot_path
 from .errors import ColocationError
 
 CHUNK = 1 << 16
-"""Bytes asked for at once: a sysctl file answers ENOMEM to a buffer of 4 MiB and more."""
+"""Bytes of one read: a sysctl file returns ENOMEM for a buffer of 4 MiB and more."""
 
 READ_LIMIT = 1 << 20
 """Bytes; configuration files and most kernel files of a node are far smaller."""
@@ -29,7 +29,7 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a program answered. ``rc`` is None when it could not be started or ran out of time."""
+    """The result of a program. ``rc`` is None if it could not be started or timed out."""
 
     argv: tuple[str, ...]
     rc: int | None
@@ -41,8 +41,8 @@ class CommandResult:
 class Host:
     """Files and programs of the node whose file system is mounted at ``root``.
 
-    With a ``root`` other than ``/`` only files exist: programs would speak of another node, so they are refused.
-    Symbolic links then lead where they would in a chroot, whatever this machine has there.
+    With another ``root`` only files are available; programs are refused, as they would describe another node.
+    Symbolic links are then resolved below ``root``, as in a chroot.
     """
 
     def __init__(self, root: str = "/") -> None:
@@ -50,9 +50,11 @@ class Host:
 
     @classmethod
     def below(cls, root: str) -> Host:
-        """The node whose files lie below ``root``; ColocationError when there is no such folder."""
+        """The node whose files are below ``root``; ColocationError if that is not a directory."""
         if not os.path.isdir(root):
-            raise ColocationError(f"root: {root!r} is no folder", "Name the folder that an image is mounted at")
+            raise ColocationError(
+                f"root: {root!r} is not a directory", "Set it to the directory that an image is mounted at"
+            )
         return cls(root)
 
     @property
@@ -61,24 +63,24 @@ class Host:
         return self.root == "/"
 
     def path(self, path: str) -> str:
-        """The path on this machine of an absolute ``path`` of the node, a link at its end not followed.
+        """The path on this machine of an absolute ``path`` of the node, without following a link at its end.
 
-        OSError below a ``root`` where a folder of the path is a link that leads to nothing, or a circle of links.
+        OSError below a ``root`` if a directory of the path is a dangling link or a loop of links.
         """
         _require_absolute(path)
         return path if self.root == "/" else chroot_path.resolve_parent(self.root, path)
 
     def real_path(self, path: str) -> str:
-        """The path on this machine of what ``path`` leads to, a link at its end followed; OSError as ``path``."""
+        """The path on this machine of the target of ``path``, following a link at its end; OSError as ``path``."""
         _require_absolute(path)
         return self.path(path) if self.root == "/" else chroot_path.resolve(self.root, path)
 
     def read_bytes(self, path: str, limit: int = READ_LIMIT) -> bytes:
-        """Content of a regular file or kernel file; OSError as open(2) gives it, EFBIG above ``limit``."""
-        # What is resolved has no link at its end: one that is there by now might lead out of the root.
+        """Content of a regular file or kernel file; OSError as from open(2), EFBIG above ``limit``."""
+        # The resolved path does not end in a link; a link created since then could lead out of the root.
         handle = os.open(self.real_path(path), _READ if self.root == "/" else _READ | os.O_NOFOLLOW)
         if stat.S_ISDIR(os.fstat(handle).st_mode):
-            # fdopen would refuse it and leave it open.
+            # fdopen would fail and not close the handle.
             os.close(handle)
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         with os.fdopen(handle, "rb") as stream:
@@ -99,26 +101,26 @@ class Host:
         return self.read(path, TABLE_LIMIT)
 
     def lstat(self, path: str) -> os.stat_result:
-        """os.stat_result of ``path`` itself, links not followed."""
+        """os.stat_result of ``path`` itself, without following links."""
         return os.lstat(self.path(path))
 
     def stat(self, path: str) -> os.stat_result:
-        """os.stat_result of what ``path`` leads to."""
+        """os.stat_result of the target of ``path``."""
         return os.stat(self.real_path(path))
 
     def readlink(self, path: str) -> str:
-        """The text of a link; OSError as readlink(2) gives it."""
+        """The text of a link; OSError as from readlink(2)."""
         return os.readlink(self.path(path))
 
     def lexists(self, path: str) -> bool:
-        """Whether anything is at ``path``, be it a link that leads to nothing."""
+        """Whether ``path`` exists, including a dangling link."""
         try:
             return os.path.lexists(self.path(path))
         except OSError:
             return False
 
     def is_directory(self, path: str) -> bool:
-        """Whether ``path`` is a folder or leads to one."""
+        """Whether ``path`` is a directory or a link to one."""
         try:
             return os.path.isdir(self.real_path(path))
         except OSError:
@@ -132,14 +134,14 @@ class Host:
             return False
 
     def is_masked(self, path: str) -> bool:
-        """Whether a file of an image is a link to /dev/null: systemd takes it for empty, and images lack the device."""
+        """Whether a file of an image is a link to /dev/null, which systemd reads as empty; images lack the device."""
         try:
             return self.root != "/" and self.readlink(path) == NULL
         except OSError:
             return False
 
     def list(self, path: str) -> list[str]:
-        """Sorted names in a folder; empty when there is no such folder."""
+        """Sorted names in a directory; empty if it does not exist."""
         try:
             return sorted(os.listdir(self.real_path(path)))
         except (FileNotFoundError, NotADirectoryError):
@@ -152,7 +154,7 @@ class Host:
         began = time.monotonic()
         environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
         try:
-            done = subprocess.run(  # noqa: S603 - no shell, a PATH of our own
+            done = subprocess.run(  # noqa: S603 - no shell, a fixed PATH
                 list(argv),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,

@@ -11,7 +11,7 @@ _QUANTITY = re.compile(
     r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE])?", re.ASCII
 )
 _LAST_CPU = 1 << 16
-"""Far above the kernel's CONFIG_NR_CPUS; a list of a node or a typing error must not exhaust the machine."""
+"""Far above the kernel's CONFIG_NR_CPUS, so that a wrong list cannot exhaust the machine's memory."""
 
 _SUFFIXES = {
     "n": Fraction(1, 10**9),
@@ -24,28 +24,28 @@ _SUFFIXES = {
 
 
 def parse_quantity(text: str) -> Fraction:
-    """Value of ``500m``, ``2``, ``1.5Gi``, ``1e3`` in units (CPUs, bytes); ValueError when it is none.
+    """Value of ``500m``, ``2``, ``1.5Gi``, ``1e3`` in units (CPUs, bytes); ValueError for an invalid quantity.
 
     Grammar: apimachinery pkg/api/resource/quantity.go.
     """
-    found = _QUANTITY.fullmatch(text.strip())
-    if not found:
+    match = _QUANTITY.fullmatch(text.strip())
+    if not match:
         raise ValueError("%r is not a Kubernetes quantity such as 500m, 2 or 1Gi" % text)
-    suffix = found["suffix"] or ""
+    suffix = match["suffix"] or ""
     if suffix and suffix not in _SUFFIXES:
-        return Fraction(found["number"] + suffix)
-    return Fraction(found["number"]) * _SUFFIXES.get(suffix, Fraction(1))
+        return Fraction(match["number"] + suffix)
+    return Fraction(match["number"]) * _SUFFIXES.get(suffix, Fraction(1))
 
 
 def parse_cpu_list(text: str) -> frozenset[int]:
     """CPU numbers of a kernel CPU list such as ``0-3,8``; the empty text is the empty set."""
     cpus: set[int] = set()
     for part in filter(None, (piece.strip() for piece in text.split(","))):
-        found = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", part)
-        if not found:
+        match = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", part)
+        if not match:
             raise ValueError("%r is not a CPU list such as 0-3,8" % text)
-        first = int(found[1])
-        last = int(found[2] or first)
+        first = int(match[1])
+        last = int(match[2] or first)
         if last < first:
             raise ValueError("%r is not a CPU list: %s runs backwards" % (text, part))
         if last > _LAST_CPU:
@@ -55,7 +55,7 @@ def parse_cpu_list(text: str) -> frozenset[int]:
 
 
 def format_cpu_list(cpus: frozenset[int]) -> str:
-    """The shortest kernel CPU list of some CPU numbers."""
+    """The shortest kernel CPU list for a set of CPU numbers."""
     runs: list[list[int]] = []
     for cpu in sorted(cpus):
         if runs and runs[-1][1] == cpu - 1:
@@ -66,6 +66,6 @@ def format_cpu_list(cpus: frozenset[int]) -> str:
 
 
 def format_bytes(count: int) -> str:
-    """A number of bytes as the shortest Kubernetes quantity that is exact, such as ``512Mi``."""
+    """A number of bytes as the shortest exact Kubernetes quantity, such as ``512Mi``."""
     power = next((power for power in range(6, 0, -1) if count and count % 1024**power == 0), 0)
     return f"{count // 1024**power}{'KMGTPE'[power - 1]}i" if power else str(count)

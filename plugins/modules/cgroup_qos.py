@@ -2,28 +2,28 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module that gives cgroups of pods and slices settings that last."""
+"""Set persistent resource limits on cgroups of pods, QoS classes and slices."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: cgroup_qos
-short_description: Set CPU, memory, IO and other limits of pods, QoS classes and slices so that they last
+short_description: Set persistent resource limits of pods, QoS classes and slices
 version_added: 0.1.0
 description:
-  - Sets knobs of cgroups by neutral names and in people's units, on cgroup v1 and v2, under the systemd and the
-    cgroupfs driver. The knobs are listed in C(docs/knobs.md).
-  - A knob that systemd knows is set over D-Bus on a cgroup that is a systemd unit, because systemd sooner or later
-    undoes what anyone else writes there. All other knobs are written into the kernel's files.
-  - What kubelet writes itself on a cgroup is refused, and so is what would harm kubelet, such as C(cpu_idle) on a
-    QoS class.
-  - Reads back what was set. When one of several settings fails, those made before it are put back.
-  - Values are compared after the rounding of systemd and the kernel, so that a second run writes nothing. A value that
-    somebody wrote past systemd is repaired.
-  - Remembers in C(/var/lib/volcano-colocation/qos.json) what was there before, for O(state=absent), and while there are
-    persistent settings keeps C(volcano-colocation-qos.service) installed, which applies them again at boot and whenever
+  - Sets knobs of cgroups with names and units that are the same on cgroup v1 and v2 and for the systemd and cgroupfs
+    drivers. C(docs/knobs.md) lists the knobs.
+  - On a cgroup that is a systemd unit, knobs that systemd supports are set over D-Bus, because systemd eventually
+    reverts other writes. All other knobs are written to the kernel's files.
+  - Knobs that kubelet writes itself on a cgroup are refused, and so are knobs that would disrupt kubelet, such as
+    C(cpu_idle) on a QoS class.
+  - Verifies each setting by reading it back. If one of several settings fails, the previous ones are rolled back.
+  - Values are compared after rounding by systemd and the kernel, so a second run writes nothing. A value that another
+    program wrote past systemd is corrected.
+  - Records the previous values in C(/var/lib/volcano-colocation/qos.json) for O(state=absent). While there are
+    persistent settings, C(volcano-colocation-qos.service) is installed, which applies them again at boot and whenever
     kubelet starts.
-  - In check mode RV(settings) tells what has drifted, and the likely cause.
+  - In check mode RV(settings) shows which settings have drifted, and the likely cause.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -36,12 +36,12 @@ attributes:
 options:
   qos_class:
     description:
-      - A QoS class of kubelet's. Guaranteed pods have no cgroup of their own, so V(guaranteed) is that of all pods.
+      - A QoS class of kubelet. Guaranteed pods have no cgroup for their class, so V(guaranteed) is that of all pods.
       - One of O(qos_class), O(slice), O(pod) and O(path) is required.
     type: str
     choices: [guaranteed, burstable, besteffort]
   level:
-    description: With O(qos_class), whether the class itself is meant or each of its pods that is on the node now.
+    description: With O(qos_class), whether to set the class's cgroup or the cgroup of each of its pods on the node now.
     type: str
     choices: [class, pods]
     default: class
@@ -53,10 +53,10 @@ options:
     type: dict
     suboptions:
       uid:
-        description: The pod's UID; of a static pod the hash of its manifest, which is in the names of its cgroups.
+        description: The pod's UID. For a static pod, the hash of its manifest, which is in the names of its cgroups.
         type: str
       namespace:
-        description: The pod's namespace. The runtime is asked over CRI for the UID.
+        description: The pod's namespace. The module gets the UID from the runtime over CRI.
         type: str
       name:
         description: The pod's name.
@@ -64,41 +64,43 @@ options:
   path:
     description:
       - A cgroup as a path without a leading slash, below O(cgroup_root) or, on cgroup v1, below each hierarchy.
-      - Never followed through a symbolic link.
+      - Symbolic links are never followed.
     type: str
   settings:
     description:
       - Values by the name of the knob, such as C(cpu_quota), C(memory_high) or C(pids_max).
-      - Bytes as V(4Gi), CPU time in CPUs as V(2.5), both also as a part of the node as V(50%); V(max) is no limit.
-      - A knob without a value (C(null)) is put back to what it was before this module set it first.
-      - Required, and of use, with O(state=present) only.
+      - Bytes such as V(4Gi), CPU time in CPUs such as V(2.5), both also as a percentage of the node such as V(50%).
+        V(max) means no limit.
+      - A knob without a value (C(null)) is restored to its value before this module first set it.
+      - Required with O(state=present), ignored with O(state=absent).
     type: dict
   state:
     description:
-      - With V(absent) every knob of the target that this module has set goes back to what it was before.
-        A target that is gone is forgotten, and what the kernel never takes back stays.
+      - V(present) sets the knobs in O(settings).
+      - V(absent) restores all knobs of the target that this module has set to their previous values. For a target that
+        no longer exists, only the record is deleted. Values that the kernel does not allow to be reset stay.
     type: str
     choices: [present, absent]
     default: present
   unsupported:
-    description: Whether a knob that this node cannot have is an error or skipped, with the reason in RV(unsupported).
+    description: Whether a knob that this node does not support is an error or is skipped, see RV(unsupported).
     type: str
     choices: [fail, skip]
     default: fail
   persistent:
-    description: Whether the settings are applied again at the next boot and when kubelet starts.
+    description: Whether the settings are applied again at boot and whenever kubelet starts.
     type: bool
     default: true
   cpus:
-    description: The number of CPUs that a percentage is a part of. By default those of the node that are online.
+    description: The number of CPUs that is 100%. By default the number of online CPUs of the node.
     type: float
   memory:
-    description: The memory that a percentage is a part of, such as V(64Gi). By default that of the node.
+    description: The amount of memory that is 100%, such as V(64Gi). By default the memory of the node.
     type: str
   cgroup_driver:
     description:
       - Kubelet's cgroup driver.
-      - With V(auto) the one in whose tree processes are; a node that shows neither or both is an error.
+      - V(auto) detects the driver whose cgroup tree contains processes. It is an error if neither or both trees do.
     type: str
     choices: [auto, systemd, cgroupfs]
     default: auto
@@ -107,23 +109,23 @@ options:
     type: str
     default: /
   kubelet_root_dir:
-    description: Kubelet's C(--root-dir); its C(cpu_manager_state) tells whether pods are pinned to CPUs.
+    description: Kubelet's C(--root-dir). Its C(cpu_manager_state) shows whether pods are pinned to CPUs.
     type: path
     default: /var/lib/kubelet
     aliases: [kubelet_root]
   kubelet_version:
     description:
-      - Kubelet's version, such as V(1.31). It decides what kubelet writes itself.
-      - Unless it is given, a knob that any version writes is refused.
+      - Kubelet's version, such as V(1.31). It determines which knobs kubelet writes itself.
+      - If it is not set, knobs that any version writes are refused.
     type: str
   memory_qos:
     description:
-      - Whether the feature gate C(MemoryQoS) is on, with which kubelet writes memory protection itself. From 1.37 on it
-        does so with the gate on or off.
-      - Unless it is given, the default of O(kubelet_version) counts.
+      - Whether the feature gate C(MemoryQoS) is enabled, with which kubelet writes memory protection itself. From 1.37
+        on kubelet does so with the gate enabled or disabled.
+      - If it is not set, the default of O(kubelet_version) is used.
     type: bool
   cgroup_root:
-    description: Where the cgroups are. Another folder than the default is taken as plain files, without systemd.
+    description: The cgroups' mount point. Directories other than the default are plain files, without systemd.
     type: path
     default: /sys/fs/cgroup
 """
@@ -137,7 +139,7 @@ EXAMPLES = r"""
       memory_high: 40%
       pids_max: 20000
 
-- name: Let offline pods run only on CPUs that nobody else wants
+- name: Let offline pods use only idle CPU time
   volcano.colocation.cgroup_qos:
     qos_class: besteffort
     level: pods
@@ -145,7 +147,7 @@ EXAMPLES = r"""
       cpu_idle: true
     unsupported: skip
 
-- name: Let an online pod use for a moment what it saved before
+- name: Let an online pod exceed its CPU quota for short bursts
   volcano.colocation.cgroup_qos:
     pod:
       namespace: shop
@@ -154,13 +156,13 @@ EXAMPLES = r"""
       cpu_burst: 200ms
     cgroup_driver: systemd
 
-- name: Give system services the weight of the four CPUs that are reserved for them
+- name: Give system services the weight of their four reserved CPUs
   volcano.colocation.cgroup_qos:
     slice: system.slice
     settings:
       cpu_weight: 400
 
-- name: Put everything back that was set on offline pods
+- name: Restore all settings of offline pods
   volcano.colocation.cgroup_qos:
     qos_class: besteffort
     state: absent
@@ -168,12 +170,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 control_group:
-  description: The cgroup that was meant, as systemd writes it; with O(level=pods) the one that all of them are in.
+  description: The target's cgroup in systemd's notation. With O(level=pods) the parent cgroup of the pods.
   returned: success
   type: str
   sample: /kubepods.slice/kubepods-besteffort.slice
 settings:
-  description: Each knob of each cgroup. In check mode what would be.
+  description: The knobs of all cgroups. In check mode the predicted result.
   returned: success
   type: list
   elements: dict
@@ -185,23 +187,23 @@ settings:
       description: The name of the knob.
       type: str
     before:
-      description: What the kernel said before; V(max) is no limit.
+      description: The kernel's value before the run. V(max) means no limit.
       type: str
     after:
-      description: What the kernel says now, after rounding.
+      description: The kernel's value after the run, with its rounding.
       type: str
     backend:
-      description: Whether systemd was asked over D-Bus, or the kernel's file written.
+      description: Whether the value was set by systemd over D-Bus or written to the kernel's file.
       type: str
       choices: [dbus, file]
     changed:
-      description: Whether it was not so already.
+      description: Whether the value was changed.
       type: bool
     cause:
-      description: Why a setting of ours was not as we left it, as far as that shows; empty otherwise.
+      description: The likely cause if a setting of this module has drifted, else empty.
       type: str
 unsupported:
-  description: The knobs that this node cannot have and that were skipped, because O(unsupported=skip) says so.
+  description: The knobs that this node does not support and that were skipped because of O(unsupported=skip).
   returned: success
   type: list
   elements: dict
@@ -210,7 +212,7 @@ unsupported:
       description: The name of the knob.
       type: str
     reason:
-      description: Why this node cannot have it.
+      description: Why this node does not support it.
       type: str
 """
 
@@ -254,9 +256,9 @@ TARGETS = ("qos_class", "slice", "pod", "path")
 
 
 def engine() -> tuple[Callable[[list[str]], int], ...]:
-    """Where the engine that applies the record again begins.
+    """Entry points of the engine that applies the record again.
 
-    Not called: that it is named makes Ansible ship it, and to import it would take as long as the module's own imports.
+    Not called. Naming them makes Ansible ship the engine; importing it would take as long as the module's own imports.
     """
     from ..module_utils.settings import reapply
     from ..module_utils.transaction import cli

@@ -2,21 +2,21 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of containerd_config; its work is done by the action plugin of the same name."""
+"""Documentation of containerd_config, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: containerd_config
-short_description: Set containerd's cgroup driver and NRI, leaving every other line alone
+short_description: Set containerd's cgroup driver and NRI
 version_added: 0.1.0
 description:
-  - Changes containerd's configuration where it differs, by replacing only the lines of the changed values. Every
-    handler of runc type gets the same driver. A CRI plugin that C(disabled_plugins) switches off is taken out of it.
+  - Changes containerd's configuration where it differs. Only the lines of changed values are replaced. All handlers of
+    runc type get the same driver. If C(disabled_plugins) contains the CRI plugin, it is removed from that list.
   - The schema version of a file is never changed.
-  - The new files are read by the node's own C(containerd config dump) before they are written. It has to show the new
-    values, and every other value as it was.
-  - Does not restart containerd. M(volcano.colocation.node_align) does, safely.
+  - Before the files are written, the node's C(containerd config dump) reads the new texts. It must show the new values,
+    and all other values unchanged.
+  - Does not restart containerd. Use M(volcano.colocation.node_align) for a safe restart.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -44,40 +44,40 @@ EXAMPLES = r"""
 
 RETURN = r"""
 path:
-  description: The file that handlers' settings are written to; the diff names every file.
+  description: The file that the handlers' settings are written to. The diff lists all files.
   returned: success
   type: str
 strategy:
   description:
-    - How the settings are kept, V(main-file) or V(drop-in). See O(containerd_strategy).
-    - Where K3s or RKE2 renders containerd's file at each start, V(drop-in) in the folder that the file imports, else
+    - Where the settings are written, V(main-file) or V(drop-in). See O(containerd_strategy).
+    - If K3s or RKE2 renders containerd's file at each start, V(drop-in) in the directory that the file imports, else
       V(template). See docs/crio.md of this collection.
-    - With V(main-file) before containerd 2.0, RV(path) is an imported file where such a file replaces the main one's
-      settings.
+    - With V(main-file) before containerd 2.0, RV(path) is an imported file if that file replaces settings of the main
+      file.
   returned: success
   type: str
 first_boot:
   description:
-    - What the first boot of the image does with its files, a line each, in the order of the boot.
+    - What the first boot of the image does with its files, one line for each action, in the order of the boot.
       The same in check mode.
   returned: with O(root)
   type: list
   elements: str
 restart_required:
-  description: Whether a restart is needed before the running service has the settings.
+  description: Whether the running service needs a restart to apply the settings.
   returned: success
   type: bool
 drain_required:
-  description: Whether pods have to be stopped for that restart.
+  description: Whether the node must be drained for that restart.
   returned: success
   type: bool
 checkpoints_to_reset:
-  description: Checkpoints that have to be moved away while kubelet is stopped, or it will not start.
+  description: Checkpoints that must be moved away while kubelet is stopped, otherwise kubelet does not start.
   returned: success
   type: list
   elements: str
 unsupported:
-  description: What was asked for and this node cannot have, skipped because O(nri.unsupported) says so.
+  description: Requested settings that this node does not support, skipped because of O(nri.unsupported=skip).
   returned: success
   type: list
   elements: dict
@@ -86,31 +86,31 @@ unsupported:
       description: The setting that was skipped.
       type: str
     reason:
-      description: Why.
+      description: The reason.
       type: str
 transaction:
-  description: The transaction that did not commit, step by step.
+  description: The transaction that did not commit, with its steps.
   returned: failure of a transaction
   type: dict
 recovered:
-  description: The id and the end of an earlier transaction that had been cut off, which O(recover) is about.
-  returned: when there was one
+  description: The ID and the end state of an earlier interrupted transaction that was recovered, see O(recover).
+  returned: when a transaction was recovered
   type: dict
 usage:
-  description: What the task cost.
+  description: Cost of the task.
   returned: success
   type: dict
   contains:
     module_executions:
-      description: Modules run on the node, polls apart.
+      description: Number of module runs on the node, without polls.
       type: int
     polls:
-      description: Times the node was asked how far it is.
+      description: Number of times that the node was polled for progress.
       type: int
     planning_ms:
-      description: CPU time of the controller for facts and plan, in milliseconds.
+      description: CPU time of the controller for facts and plan in milliseconds.
       type: float
     program_seconds:
-      description: Time the node's own programs took, kubelet and containerd telling their versions, in seconds.
+      description: Run time of C(kubelet --version), C(containerd --version) and the like on the node, in seconds.
       type: float
 """

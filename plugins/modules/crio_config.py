@@ -2,22 +2,22 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of crio_config; its work is done by the action plugin of the same name."""
+"""Documentation of crio_config, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: crio_config
-short_description: Set CRI-O's cgroup manager, its monitor's cgroup and NRI in a drop-in
+short_description: Set CRI-O's cgroup manager, conmon cgroup and NRI
 version_added: 0.1.0
 description:
-  - Writes what differs into C(99-volcano-colocation.conf) in CRI-O's folder of drop-ins and touches no other file.
-    Other lines of that file stay.
-  - C(conmon_cgroup) is written where CRI-O would not start with the wanted cgroup manager. It is deprecated and written
-    all the same, because a handler's C(monitor_cgroup) in a drop-in would take the place of the handler's whole table.
-  - The new text is read by the node's own C(crio config) before it is written.
-  - A node whose command line or later drop-in would win over the new file is refused, and nothing is written.
-  - Does not restart CRI-O. M(volcano.colocation.node_align) does, safely.
+  - Writes settings that differ to C(99-volcano-colocation.conf) in CRI-O's drop-in directory. Other files and other
+    lines of this file are not changed.
+  - Writes C(conmon_cgroup) if CRI-O would otherwise not start with the desired cgroup manager. The field is deprecated,
+    but C(monitor_cgroup) of a handler in a drop-in would replace the handler's whole table.
+  - Before the file is written, the node's C(crio config) reads the new text.
+  - A node is refused, and nothing is written, if its command line or a later drop-in overrides the new file.
+  - Does not restart CRI-O. Use M(volcano.colocation.node_align) for a safe restart.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -46,35 +46,35 @@ EXAMPLES = r"""
 
 RETURN = r"""
 path:
-  description: The drop-in that holds the settings, whether it is there yet or not.
+  description: The drop-in for the settings, whether or not it exists.
   returned: success
   type: str
 strategy:
-  description: How the settings are kept; V(drop-in) always.
+  description: Where the settings are written, always V(drop-in).
   returned: success
   type: str
 first_boot:
   description:
-    - What the first boot of the image does with its files, a line each, in the order of the boot.
+    - What the first boot of the image does with its files, one line for each action, in the order of the boot.
       The same in check mode.
   returned: with O(root)
   type: list
   elements: str
 restart_required:
-  description: Whether a restart is needed before the running service has the settings.
+  description: Whether the running service needs a restart to apply the settings.
   returned: success
   type: bool
 drain_required:
-  description: Whether pods have to be stopped for that restart.
+  description: Whether the node must be drained for that restart.
   returned: success
   type: bool
 checkpoints_to_reset:
-  description: Checkpoints that have to be moved away while kubelet is stopped, or it will not start.
+  description: Checkpoints that must be moved away while kubelet is stopped, otherwise kubelet does not start.
   returned: success
   type: list
   elements: str
 unsupported:
-  description: What was asked for and this node cannot have, skipped because O(nri.unsupported) says so.
+  description: Requested settings that this node does not support, skipped because of O(nri.unsupported=skip).
   returned: success
   type: list
   elements: dict
@@ -83,31 +83,31 @@ unsupported:
       description: The setting that was skipped.
       type: str
     reason:
-      description: Why.
+      description: The reason.
       type: str
 transaction:
-  description: The transaction that did not commit, step by step.
+  description: The transaction that did not commit, with its steps.
   returned: failure of a transaction
   type: dict
 recovered:
-  description: The id and the end of an earlier transaction that had been cut off, which O(recover) is about.
-  returned: when there was one
+  description: The ID and the end state of an earlier interrupted transaction that was recovered, see O(recover).
+  returned: when a transaction was recovered
   type: dict
 usage:
-  description: What the task cost.
+  description: Cost of the task.
   returned: success
   type: dict
   contains:
     module_executions:
-      description: Modules run on the node, polls apart.
+      description: Number of module runs on the node, without polls.
       type: int
     polls:
-      description: Times the node was asked how far it is.
+      description: Number of times that the node was polled for progress.
       type: int
     planning_ms:
-      description: CPU time of the controller for facts and plan, in milliseconds.
+      description: CPU time of the controller for facts and plan in milliseconds.
       type: float
     program_seconds:
-      description: Time the node's own programs took, kubelet and the runtime telling their versions, in seconds.
+      description: Run time of C(kubelet --version), C(crio --version) and the like on the node, in seconds.
       type: float
 """

@@ -2,30 +2,24 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of manifest_apply; the action plugin does the work."""
+"""Documentation of manifest_apply, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: manifest_apply
-short_description: Install Volcano, Prometheus or the like from a pinned manifest, and take it away again
+short_description: Install or delete Volcano or Prometheus from a pinned manifest
 version_added: 0.1.0
 description:
-  - Brings the objects of a YAML file on the controller to a cluster, in the order in which they need each other, and
-    waits
-    until they run. The file is read, checked against its digest and for mistakes before the API server is asked, and
-    all is
-    planned and refused before the first request that writes.
-  - Fields that the manifest does not say are left. A field that it says as it did in the last run is left as somebody
-    else
-    has set it since, such as the text of the ConfigMap that M(volcano.colocation.scheduler_config) edits. A field
-    that both
-    have changed is a conflict.
-  - Which objects were made is kept in the ConfigMap C(volcano-colocation-manifest-NAME) of the namespace C(kube-
-    system).
-    Each of them has annotations below C(colocation.volcano.sh/manifest).
-  - Charts are not rendered here; C(helm template) does that. Hooks of Helm for anything else than an installation are
-    left out.
+  - Applies the objects of a YAML file on the controller to a cluster in the order of their dependencies and waits until
+    they run. The file is compared with its digest and validated before the first request to the API server. The whole
+    plan is made, and refused if necessary, before the first write request.
+  - Fields that are not in the manifest are not changed. A field whose value in the manifest is the same as in the last
+    run keeps the value that another client has set since, such as the text of the ConfigMap that
+    M(volcano.colocation.scheduler_config) edits. If both have changed a field, this is a conflict.
+  - The list of created objects is kept in the ConfigMap C(volcano-colocation-manifest-NAME) of the namespace
+    C(kube-system). Each object has annotations below C(colocation.volcano.sh/manifest).
+  - Charts are not rendered; use C(helm template). Helm hooks other than those for an installation are skipped.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -33,25 +27,25 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action
 options:
   kubeconfig:
-    description: Path of a kubeconfig on the controller. Its user needs the verbs that docs/scheduler.md lists.
+    description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/scheduler.md.
     type: path
     required: true
   cluster_uid:
     description:
-      - The UID of the cluster's namespace C(kube-system). A kubeconfig that leads to another cluster is refused,
-        and so is any change as long as it is empty; the message says the UID that was found.
+      - The UID of the cluster's namespace C(kube-system). A kubeconfig of another cluster is refused.
+      - If it is empty, every change is refused and the message contains the UID of the cluster.
     type: str
     default: ""
   name:
-    description: What is installed, such as V(volcano). It tells the objects of one manifest from those of another.
+    description: The name of the installation, such as V(volcano). It identifies the objects of one manifest.
     type: str
     required: true
   state:
     description:
-      - V(present) makes and changes what the manifest says. An object that it no longer has is left, and named.
-      - V(absent) takes away what was made, in the opposite order. What was there before stays, and so does a
-        namespace with
-        somebody else's things in it. Needs no manifest.
+      - V(present) creates and changes the objects in the manifest. Objects that are no longer in the manifest stay and
+        are listed in RV(remaining).
+      - V(absent) deletes the created objects in reverse order. Objects that existed before stay, and so does a
+        namespace that contains foreign objects. No manifest is needed.
     type: str
     choices: [present, absent]
     default: present
@@ -60,48 +54,46 @@ options:
     type: path
   sha256:
     description:
-      - The digest of this file. A file with another one is refused, and so is any as long as this is empty; the
-        message says
-        the digest that was found.
+      - The SHA-256 digest of the file. A file with another digest is refused.
+      - If it is empty, every file is refused and the message contains the digest of the file.
     type: str
     default: ""
   namespace:
     description:
-      - Where objects go that need a namespace and name none, as those of a chart do. A namespace that is needed and
-        is not
-        there is made.
+      - The namespace of objects that require one and do not name it, such as objects of a chart. A missing namespace is
+        created.
     type: str
     default: ""
   registry:
     description:
-      - A mirror, C(HOST[:PORT][/PATH]), that takes the place of the registry in every image of containers and init
-        containers. Repository, tag and digest stay; what Docker Hub calls C(busybox) is C(library/busybox) there.
+      - A mirror, C(HOST[:PORT][/PATH]), that replaces the registry in all images of containers and init containers.
+        Repository, tag and digest stay. Docker Hub's C(busybox) becomes C(library/busybox).
       - Images in arguments, variables and custom resources are not changed.
     type: str
     default: ""
   allow_unpinned:
     description:
-      - Whether an image may have neither a digest nor a tag with a number in it. V(latest) is another image tomorrow.
+      - Whether to allow images with neither a digest nor a tag with a number, such as V(latest), which can change at
+        any time.
     type: bool
     default: false
   adopt:
     description:
-      - Whether to change objects that are there, differ from the manifest and were made by others, and to end
-        conflicts as the
-        manifest says. Objects that were taken over stay when the rest is taken away.
+      - Whether to change existing objects that differ from the manifest and were created by others, and to resolve
+        conflicts in favor of the manifest. With O(state=absent) such adopted objects stay.
     type: bool
     default: false
   timeout:
-    description: How many seconds Deployments, DaemonSets, StatefulSets and Jobs may take until they run or are done.
+    description: Seconds within which Deployments, DaemonSets and StatefulSets must run and Jobs must complete.
     type: int
     default: 300
   remove_crds:
-    description: Whether O(state=absent) takes CRDs away, and all custom resources of everybody with them.
+    description: Whether O(state=absent) deletes CRDs, and with them all custom resources in the cluster.
     type: bool
     default: false
   remove_in_use:
     description:
-      - Whether O(state=absent) goes on although there are Jobs and PodGroups of Volcano, which nobody schedules then.
+      - Whether O(state=absent) continues if Jobs and PodGroups of Volcano exist, which are not scheduled afterwards.
     type: bool
     default: false
 requirements:
@@ -110,16 +102,16 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server carries out each request as a dry run, so that an admission that objects shows.
-      - What needs a namespace, a CRD or a role that only this run makes is not tried, for a dry run makes none of them.
+      - The API server handles each request as a dry run, so that rejections by admission are reported.
+      - Objects that need a namespace, a CRD or a role from the same run are not tried, because a dry run creates none.
   diff_mode:
     support: full
     details:
-      - Secrets are shown without their values, schemas of CRDs by their digests.
+      - Secrets are shown without values, schemas of CRDs as digests.
 """
 
 EXAMPLES = r"""
-- name: Install Volcano where there is no internet
+- name: Install Volcano without internet access
   volcano.colocation.manifest_apply:
     kubeconfig: ~/.kube/config
     cluster_uid: 6f1c2b7e-0000-4000-8000-000000000001
@@ -132,7 +124,7 @@ EXAMPLES = r"""
   become: false
   run_once: true
 
-- name: Take it away again, with its CRDs
+- name: Delete it, including its CRDs
   volcano.colocation.manifest_apply:
     kubeconfig: ~/.kube/config
     cluster_uid: 6f1c2b7e-0000-4000-8000-000000000001
@@ -146,34 +138,34 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: What was made, patched or deleted, in this order.
+  description: Objects that were created, patched or deleted, in this order.
   returned: success
   type: list
   elements: dict
   contains:
     object:
-      description: Its kind, namespace and name.
+      description: The object's kind, namespace and name.
       type: str
     action:
       description: One of V(create), V(patch) and V(delete).
       type: str
 preserved_fields:
-  description: Fields that the manifest says as before and that somebody else has set since, by object and path.
+  description: Fields that are unchanged in the manifest and that another client has set since, by object and path.
   returned: success
   type: list
   elements: str
 remaining:
-  description: Objects that stay although the manifest has them no longer, or all was to go, each with the reason.
+  description: Objects that stay although they are no longer in the manifest or should be deleted, with the reason.
   returned: success
   type: list
   elements: str
 unsupported:
-  description: Objects of the manifest that are not made, each with the reason.
+  description: Objects of the manifest that are not created, each with the reason.
   returned: success
   type: list
   elements: str
 images:
-  description: The images of all containers as they are pulled, for who fills a mirror.
+  description: The images of all containers as they are pulled, for filling a mirror.
   returned: success
   type: list
   elements: str

@@ -2,18 +2,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of node_align; its work is done by the action plugin of the same name."""
+"""Documentation of node_align, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_align
-short_description: Bring a node to a profile in one transaction, or leave it as it was
+short_description: Apply a profile to a node in one transaction
 version_added: 0.1.0
 description:
-  - Observes the node, plans what differs from the profile, carries the plan out as one journalled transaction and looks
-    at the node again. It ends aligned, or exactly as it began.
-  - The transaction runs on the node as a transient systemd unit and outlives its caller.
+  - Reads the node's state, plans the differences from the profile, applies the plan as one journalled transaction and
+    reads the state again. The transaction commits completely or is rolled back.
+  - The transaction runs on the node as a transient systemd unit and continues if the connection is lost.
   - An aligned node costs one module execution, a misaligned one three.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -32,24 +32,24 @@ extends_documentation_fragment:
 options:
   observation:
     description:
-      - The RV(observation) of an earlier run in check mode in the same run of C(ansible-playbook). It saves looking at
-        the node again; the transaction checks that no file has changed since.
+      - The RV(observation) of an earlier task in check mode in the same run of C(ansible-playbook). The node is then
+        not read again. The transaction checks that no file has changed since.
     type: str
   assume_slices:
     description:
-      - The slices that O(system_reserved_cgroup) and O(kube_reserved_cgroup) name are made before the node is aligned,
-        as the entry C(reserve) of the role C(volcano.colocation.qos) does it.
-      - In check mode the plan and the verdict then take them for there, and RV(assumptions) names those that are not
-        there yet. Without check mode nothing is assumed. A node that lacked one in its O(observation) is looked at
-        again, and refused if it still does.
+      - Whether to assume in check mode that the slices in O(system_reserved_cgroup) and O(kube_reserved_cgroup) exist,
+        because they are created before the node is aligned, as the entry C(reserve) of the role
+        C(volcano.colocation.qos) does.
+      - RV(assumptions) lists the missing slices. Without check mode nothing is assumed. If one was missing in the
+        O(observation), the node is read again, and refused if it is still missing.
     type: bool
     default: false
     aliases: [slices_promised]
   preflight:
     description:
-      - Whether check mode has the node make the checks with which the transaction begins, so that it fails where the
-        transaction would be refused. That takes one module execution, where there is anything to change.
-      - V(false) is for a run in check mode that a run without check mode follows, which makes these checks anyway.
+      - Whether check mode runs the transaction's initial checks on the node, so that it fails if the transaction would
+        be refused. That takes one module execution if there are changes.
+      - Use V(false) in check mode if a run without check mode follows, which makes these checks anyway.
     type: bool
     default: true
 attributes:
@@ -60,7 +60,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Align the node, pods may be stopped
+- name: Align the node and allow stopping pods
   volcano.colocation.node_align:
     cgroup_driver: systemd
     cpu_manager_policy: static
@@ -74,25 +74,25 @@ EXAMPLES = r"""
 RETURN = r"""
 plan:
   description:
-    - What changes in C(changes), what is left in C(pending), what this node cannot have and why in C(unsupported), what
-      the changes do to services and pods in C(impact), why the node is refused in C(refusals), and with which strategy
-      and in which files kubelet's settings are kept in C(kubelet).
-    - C(permission) says why the changes are not applied yet and which option allows them; null if all are allowed.
+    - C(changes) and C(pending) are the planned and the postponed changes, C(unsupported) has the settings that this
+      node does not support with the reasons, C(impact) is the effect on services and pods, C(refusals) are the reasons
+      to refuse the node, and C(kubelet) has the strategy and the files for kubelet's settings.
+    - C(permission) explains why the changes are not applied yet and which option allows them. Null if all are allowed.
   returned: always
   type: dict
 owner_instructions:
   description:
-    - The settings to give to the tools that own kubelet's configuration on this node, so that their next run agrees
-      with the profile. By the name of each owner, inventory variables, texts by the place they belong to, and a note.
-    - Empty where no owner is known.
+    - The settings for the tools that own kubelet's configuration on this node, so that their next run agrees
+      with the profile. By owner, inventory variables, file texts by their location, and a note.
+    - Empty if no owner is known.
   returned: always
   type: dict
 verdict:
-  description: One word on the node, after the transaction if there was one.
+  description: The node's verdict, after the transaction if there was one.
   returned: always
   type: str
 facts:
-  description: The facts as M(volcano.colocation.node_facts) gives them, after the transaction if there was one.
+  description: The facts as from M(volcano.colocation.node_facts), after the transaction if there was one.
   returned: always
   type: dict
 transaction:
@@ -101,32 +101,32 @@ transaction:
   type: dict
 assumptions:
   description:
-    - C(slices) are the names of those that have to be made first, C(cgroup_driver) is the driver that kubelet then has.
+    - C(slices) are the slices that must be created first, C(cgroup_driver) is kubelet's driver after the change.
   returned: in check mode, with O(assume_slices)
   type: dict
 observation:
-  description: For O(observation) of a later run.
+  description: The value for O(observation) of a later task.
   returned: in check mode, when something would change
   type: str
 recovered:
-  description: The id and the end of an earlier transaction that had been cut off, which O(recover) is about.
-  returned: when there was one
+  description: The ID and the end state of an earlier interrupted transaction that was recovered, see O(recover).
+  returned: when a transaction was recovered
   type: dict
 usage:
-  description: What the task cost.
+  description: Cost of the task.
   returned: success
   type: dict
   contains:
     module_executions:
-      description: Modules run on the node, polls apart.
+      description: Number of module runs on the node, without polls.
       type: int
     polls:
-      description: Times the node was asked how far it is.
+      description: Number of times that the node was polled for progress.
       type: int
     planning_ms:
-      description: CPU time of the controller for facts and plan, in milliseconds.
+      description: CPU time of the controller for facts and plan in milliseconds.
       type: float
     program_seconds:
-      description: Time the node's own programs took, kubelet and containerd telling their versions, in seconds.
+      description: Run time of C(kubelet --version), C(containerd --version) and the like on the node, in seconds.
       type: float
 """

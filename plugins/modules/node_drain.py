@@ -2,21 +2,22 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of node_drain; its work is done by the action plugin of the same name."""
+"""Documentation of node_drain, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_drain
-short_description: Drain the Node of a host, or leave its cordon as it was (internal)
+short_description: Drain or uncordon the Node of a host (internal)
 version_added: 0.1.0
 description:
-  - Cordons the Node and evicts its pods through the eviction API, which keeps PodDisruptionBudgets. Nothing is forced.
-    A Node that cannot be drained in time, or at all, is opened again, and RV(reason) says why; that is no failure.
-  - A Node that was cordoned before stays so. One that this module cordoned carries the annotation
-    C(colocation.volcano.sh/cordoned), by which a later run knows it, and opens it, if this one is killed.
-  - Left where they are are pods of DaemonSets, pods that kubelet runs from files, and pods that have finished.
-  - Works on what the role C(node) has registered of the host. Internal to the playbook C(provision).
+  - Cordons the Node and evicts its pods through the eviction API, which respects PodDisruptionBudgets. Nothing is
+    forced. A Node that cannot be drained, or not in time, is uncordoned again. RV(reason) explains why; this is not a
+    failure.
+  - A Node that was cordoned before stays cordoned. A Node that this module cordoned has the annotation
+    C(colocation.volcano.sh/cordoned). If this run is interrupted, a later run recognizes and uncordons it.
+  - Pods of DaemonSets, static pods and finished pods are not evicted.
+  - Uses the variables that the role C(node) has registered for the host. Internal to the playbook C(provision).
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -25,7 +26,7 @@ extends_documentation_fragment:
   - volcano.colocation.rollout
 options:
   name:
-    description: The host, as the inventory calls it.
+    description: The host's name in the inventory.
     type: str
     required: true
   state:
@@ -37,7 +38,7 @@ options:
     required: true
   timeout:
     description:
-      - Seconds that the pods may take to leave, or the Node to be Ready. With V(0) nobody waits for the Node.
+      - Seconds to wait for the eviction of the pods, or for the Node to be Ready. V(0) does not wait for the Node.
     type: int
     default: 600
 attributes:
@@ -57,7 +58,7 @@ EXAMPLES = r"""
   become: false
   register: rollout_drained
 
-- name: Leave its cordon as it was
+- name: Uncordon the node if the drain cordoned it
   volcano.colocation.node_drain:
     kubeconfig: ~/.kube/config
     name: "{{ inventory_hostname }}"
@@ -72,15 +73,15 @@ node:
   returned: success
   type: str
 drained:
-  description: Whether all that has to leave has left; in check mode whether it could, as far as that can be seen.
+  description: Whether all pods that must leave have left. In check mode whether they could leave.
   returned: with state=drained
   type: bool
 reason:
-  description: Why it is not drained.
+  description: Why the Node is not drained.
   returned: with state=drained
   type: str
 cordoned:
-  description: Whether it is now cordoned, and was not before.
+  description: Whether this task cordoned the Node.
   returned: with state=drained
   type: bool
 evicted:
@@ -89,23 +90,23 @@ evicted:
   type: list
   elements: str
 pods:
-  description: All pods of the Node as they were found.
+  description: All pods of the Node before the drain.
   returned: with state=drained
   type: list
   elements: dict
   contains:
     pod:
-      description: Its namespace and name.
+      description: The pod's namespace and name.
       type: str
     action:
       description:
-        - What the drain does with it. V(ignore) leaves it, V(evict) evicts it, V(wait) waits for one that is being
-          deleted, and V(refuse) keeps the node from being drained.
+        - What the drain does with the pod. V(ignore) does not touch it, V(evict) evicts it, V(wait) waits for a pod
+          that is being deleted, and V(refuse) prevents draining the node.
       type: str
     reason:
-      description: Why.
+      description: The reason.
       type: str
     blocking_pdb:
-      description: The PodDisruptionBudget that allowed no disruption when it was looked at, else empty.
+      description: The PodDisruptionBudget that did not allow a disruption, else empty.
       type: str
 """

@@ -2,19 +2,20 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of node_facts; its work is done by the action plugin of the same name."""
+"""Documentation of node_facts, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_facts
-short_description: Tell which cgroups, kubelet and containerd a node really uses
+short_description: Gather a node's cgroup, kubelet and container runtime facts
 version_added: 0.1.0
 description:
-  - Reads a node without changing anything and interprets what it finds, which cgroup version is mounted, which cgroup
-    driver kubelet and containerd really use and which source says so, what disagrees and what to do about it.
-  - Without options of a profile it judges whether the node agrees with itself, now and after a restart.
-  - With them, what differs from the profile counts as a finding too.
+  - Reads a node without changing anything and interprets the evidence. The facts show which cgroup version is mounted,
+    which cgroup driver kubelet and the container runtime really use and which source sets it, what disagrees and how to
+    fix it.
+  - Without options of a profile, the node is only compared with itself, now and after a restart.
+  - With options of a profile, differences from the profile are findings too.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -32,28 +33,28 @@ extends_documentation_fragment:
   - volcano.colocation.targets
 options:
   snapshot:
-    description: Replay the snapshot in this file on the controller, and do not look at the node.
+    description: Interpret the snapshot in this file on the controller instead of reading the node.
     type: path
   snapshot_directory:
     description:
-      - Keep the evidence in this directory on the controller as C(NAME.snapshot.json), with what looks secret redacted,
-        for its owner alone. The directory is made if it is missing.
+      - Save the snapshot in this directory on the controller as C(NAME.snapshot.json), readable only by its owner and
+        with possible secrets redacted. A missing directory is created.
     type: path
     aliases: [snapshot_folder]
   return_snapshot:
-    description: Return the evidence too, with what looks secret redacted.
+    description: Whether to return the snapshot too, with possible secrets redacted.
     type: bool
     default: false
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Know the node
+- name: Gather the facts of the node
   volcano.colocation.node_facts:
 
 - name: Stop unless both sides use the same driver
@@ -61,11 +62,11 @@ EXAMPLES = r"""
     that: colocation.verdict == 'aligned'
     fail_msg: "{{ colocation.findings | map(attribute='summary') | join(' ') }}"
 
-- name: Tell what would stop working with the next release
+- name: Report what would stop working with the next release
   volcano.colocation.node_facts:
     target_kubernetes: "1.36"
 
-- name: Examine what somebody sent
+- name: Examine a snapshot from another system
   volcano.colocation.node_facts:
     snapshot: ./node7.json
   delegate_to: localhost
@@ -78,7 +79,7 @@ ansible_facts:
   type: dict
   contains:
     colocation:
-      description: What is true of the node.
+      description: The facts document.
       type: dict
       contains:
         schema:
@@ -87,28 +88,28 @@ ansible_facts:
         verdict:
           description:
             - V(aligned), V(misaligned), V(latent), V(unsupported) or V(unknown).
-            - V(latent) means that what runs agrees, and the next restart would break it.
+            - V(latent) means that the running components agree, but the next restart would break that.
           type: str
         profile:
           description:
-            - What the node was compared with. C(specified) is V(false) if no profile was given.
-            - Each of C(options) has C(option), C(value) and C(source), V(set) or V(role-default). Where a variable was
-              set is not known, because Ansible hands over its value only.
+            - The profile that the node was compared with. C(specified) is V(false) without one.
+            - Each of C(options) has C(option), C(value) and C(source), V(set) or V(role-default). Ansible does not pass
+              on where a variable was set.
           type: dict
         cgroup:
           description: Mode (V(v1), V(v2), V(hybrid), V(unknown)) with its reason, controllers, mount points.
           type: dict
         kubelet:
           description:
-            - Whether it is installed and runs, version, driver and CPU manager policy with their sources, and who
-              decides the driver (V(flag), V(config), V(default) or V(cri)).
-            - Every field that matters as it is in force, what each source claims, and the checkpoints.
+            - Whether kubelet is installed and running, version, driver and CPU manager policy with their sources, and
+              what determines the driver (V(flag), V(config), V(default) or V(cri)).
+            - The effective values of all relevant fields, the value in each source, and the checkpoints.
           type: dict
         runtime:
-          description: containerd, its version, file schema, handlers as configured and as running, NRI.
+          description: The container runtime, its version, file schema, configured and running handlers, NRI.
           type: dict
         pods:
-          description: Pods and containers that run, and the shape of their cgroup paths.
+          description: Running pods and containers, and the form of their cgroup paths.
           type: dict
         systemd:
           description: PID 1 and the version of systemd.
@@ -120,16 +121,15 @@ ansible_facts:
           description: The online CPUs as a CPU list.
           type: dict
         findings:
-          description: What is wrong or will be, each with code, severity, effect, summary, evidence,
-            remedy and link.
+          description: Current and future problems with code, severity, effect, summary, evidence, remedy and link.
           type: list
           elements: dict
 path:
-  description: The file that the evidence was kept in.
+  description: The file of the saved snapshot.
   returned: when O(snapshot_directory) is set
   type: str
 snapshot:
-  description: The evidence, redacted. It can be replayed with O(snapshot).
+  description: The redacted snapshot. It can be replayed with O(snapshot).
   returned: O(return_snapshot=true)
   type: dict
 """

@@ -2,18 +2,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module that tells what can be put back on a node, and puts back what takes no transaction."""
+"""Report what can be restored on a node, and restore what needs no transaction."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_ledger
-short_description: Tell what the collection changed on a node, and put back QoS settings and slices (internal)
+short_description: Show and restore changes of the collection (internal)
 version_added: 0.1.0
 description:
-  - The half of M(volcano.colocation.node_restore) that runs on the node.
-  - Internal to the collection. Files of kubelet and the runtime are put back by M(volcano.colocation.node_transaction).
-  - The result holds file contents and is unredacted; action plugins redact what they show of it.
+  - The part of M(volcano.colocation.node_restore) that runs on the node.
+  - Internal to the collection. M(volcano.colocation.node_transaction) restores files of kubelet and the runtime.
+  - The result contains unredacted file contents; action plugins redact what they show.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -21,35 +21,35 @@ extends_documentation_fragment:
 options:
   action:
     description:
-      - V(show) tells what lies in the ledger and on the node, changing nothing.
-      - V(restore) puts O(sections) back.
+      - V(show) reports the content of the ledger and the state of the node without changing anything.
+      - V(restore) restores O(sections).
     type: str
     choices: [show, restore]
     default: show
   sections:
-    description: What is put back, in this order.
+    description: The sections to restore, in this order.
     type: list
     elements: str
     choices: [qos, slices]
     default: []
   clean:
-    description: Then remove what the collection keeps on the node for itself, if nothing is left to be put back.
+    description: Whether to remove the collection's files on the node afterwards, if nothing remains to be restored.
     type: bool
     default: false
   root:
-    description: Take every path below this folder.
+    description: Resolve all paths below this directory.
     type: path
     default: /
 attributes:
   check_mode:
     support: full
-    details: [Nothing is put back then.]
+    details: [Nothing is restored in check mode.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Look as the action plugin does
+- name: Read the evidence as the action plugin does
   volcano.colocation.node_ledger:
   register: evidence
 """
@@ -60,7 +60,7 @@ evidence:
   returned: with O(action=show)
   type: str
 removed:
-  description: The folders of the collection that were removed.
+  description: The directories of the collection that were removed.
   returned: with O(action=restore)
   type: list
   elements: str
@@ -84,19 +84,19 @@ ARGUMENTS = {
     "clean": {"type": "bool", "default": False},
     "root": {"type": "path", "default": "/"},
 }
-# Whether the unit of QoS is as it should be is told from the engine's sources; naming it makes Ansible ship it.
+# The expected QoS unit depends on the engine's sources; naming the engine makes Ansible ship it.
 ENGINE = (cli.main, reapply.main)
 
 
 def restore(host: Host, parameters: dict[str, Any]) -> dict[str, Any]:
-    """What was done."""
+    """Restore the sections; the module's result."""
     changed = False
     if "qos" in parameters["sections"]:
-        changed = any(each.plan.changed for each in recorded_settings.restore_settings(host, Clock()))
+        changed = any(setting.plan.changed for setting in recorded_settings.restore_settings(host, Clock()))
     if "slices" in parameters["sections"]:
-        wanted = managed_slices.find_slices(host)
-        managed_slices.restore_slices(host, wanted)
-        changed = changed or bool(wanted.slices or wanted.strays)
+        slices = managed_slices.find_slices(host)
+        managed_slices.restore_slices(host, slices)
+        changed = changed or bool(slices.slices or slices.strays)
     removed = cleanup.clean_up(host) if parameters["clean"] else []
     return {"changed": changed or bool(removed), "removed": removed}
 
@@ -106,14 +106,14 @@ def main() -> None:
     try:
         host = Host.below(module.params["root"])
         if module.params["action"] == "show":
-            answer = {"changed": False, "evidence": pack(restore_evidence(host))}
+            result = {"changed": False, "evidence": pack(restore_evidence(host))}
         elif module.check_mode:
-            answer = {"changed": False, "removed": []}
+            result = {"changed": False, "removed": []}
         else:
-            answer = restore(host, module.params)
+            result = restore(host, module.params)
     except ColocationError as error:
         module.fail_json(msg=str(error))
-    module.exit_json(**answer)
+    module.exit_json(**result)
 
 
 if __name__ == "__main__":

@@ -2,18 +2,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of node_replay; its work is done by the action plugin of the same name."""
+"""Documentation of node_replay, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_replay
-short_description: Tell what is true of recorded nodes, without reaching any
+short_description: Assess recorded snapshots without access to the nodes
 version_added: 0.1.0
 description:
-  - Interprets every snapshot in a folder as M(volcano.colocation.node_facts) does, prints a block for each and one
-    table for all, and writes a JSON report for each.
-  - Works on the controller only, one file after the other, and reaches no node.
+  - Interprets all snapshots in a directory as M(volcano.colocation.node_facts) does, prints a text report for each and
+    one table for all, and writes a JSON report for each.
+  - Runs only on the controller, one file after the other, without access to nodes.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -33,28 +33,26 @@ extends_documentation_fragment:
 options:
   report_directory:
     description:
-      - The directory for the JSON reports (mode 0600), made with mode 0700 if it is missing.
-      - Without it none is written.
+      - The directory for the JSON reports (mode 0600), created with mode 0700 if it is missing.
+      - If it is not set, no report is written.
     type: path
     aliases: [report_folder]
   snapshots:
     description:
-      - A directory of snapshots as O(volcano.colocation.node_facts#module:snapshot_directory) writes them, or one such
-        file.
-      - Every file whose name ends with C(.json) is read; a node is called what its file is called before
-        C(.snapshot.json).
+      - A directory of snapshots from O(volcano.colocation.node_facts#module:snapshot_directory), or one such file.
+      - All files whose names end with C(.json) are read. The file name without C(.snapshot.json) is the node's name.
     type: path
     required: true
 attributes:
   check_mode:
     support: full
-    details: [Reports are written in check mode too; no node is ever touched.]
+    details: [Reports are written in check mode too. Nodes are never changed.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Examine what was recorded, and fail on errors
+- name: Assess recorded snapshots and fail on errors
   volcano.colocation.node_replay:
     snapshots: ./snapshots
     fail_severities: [error]
@@ -67,11 +65,11 @@ failing:
   returned: failure
   type: dict
 nodes:
-  description: How many snapshots were read.
+  description: The number of snapshots that were read.
   returned: success
   type: int
 table:
-  description: The table as it was printed, empty for a single snapshot.
+  description: The printed table, empty for a single snapshot.
   returned: success
   type: str
 """

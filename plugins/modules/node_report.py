@@ -2,16 +2,16 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of node_report; its work is done by the action plugin of the same name."""
+"""Documentation of node_report, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_report
-short_description: Show a node's facts as a readable block and keep them as JSON (internal)
+short_description: Print a node's report and write it as JSON (internal)
 version_added: 0.1.0
 description:
-  - Works on the controller only. Internal to the playbooks of the collection.
+  - Runs only on the controller. Internal to the playbooks of the collection.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -26,8 +26,8 @@ options:
     required: true
   directory:
     description:
-      - The directory on the controller for the file (mode 0600), made with mode 0700 if it is missing.
-      - Without it nothing is written.
+      - The directory on the controller for the file (mode 0600), created with mode 0700 if it is missing.
+      - If it is not set, no file is written.
     type: path
     aliases: [folder]
   name:
@@ -37,7 +37,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: [The report is written in check mode too; the node is never touched.]
+    details: [The report is written in check mode too. The node is never changed.]
   diff_mode:
     support: none
 """
@@ -61,7 +61,7 @@ path:
   returned: when O(directory) is set
   type: str
 report:
-  description: The readable block.
+  description: The text report.
   returned: success
   type: str
 """

@@ -2,39 +2,40 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module that takes a node's snapshot."""
+"""Take a snapshot of a node."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_snapshot
-short_description: Take the evidence of a node (internal)
+short_description: Take a snapshot of a node (internal)
 version_added: 0.1.0
 description:
-  - Reads what M(volcano.colocation.node_facts) and M(volcano.colocation.node_align) interpret on the controller.
-  - Internal to the collection. Its result is compressed, and holds file texts as they are, secrets included; use
-    M(volcano.colocation.node_facts), whose results can be read and are redacted.
+  - Collects the evidence that M(volcano.colocation.node_facts) and M(volcano.colocation.node_align) interpret on the
+    controller.
+  - Internal to the collection. The result is compressed and contains unredacted file texts, including secrets. Use
+    M(volcano.colocation.node_facts) for readable, redacted results.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
   - volcano.colocation.attributes
 options:
   root:
-    description: Take every path below this folder, to examine an image or a recorded tree.
+    description: Resolve all paths below this directory, to examine an image or a recorded tree.
     type: path
     default: /
   named_cgroups:
-    description: Cgroups to look for beside those that kubelet's own files name, as its fields would name them.
+    description: Cgroups to look up in addition to those in kubelet's files, in the notation of kubelet's fields.
     type: list
     elements: str
     default: []
   kubeadm_patches:
-    description: Look for patches of kubelet's configuration in this folder, which kubeadm is given as C(--patches).
+    description: The directory of kubeadm's C(--patches), where patches of kubelet's configuration are read.
     type: path
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """

@@ -2,18 +2,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of node_table; its work is done by the action plugin of the same name."""
+"""Documentation of node_table, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_table
-short_description: Show the nodes of a play in one table, the worst first (internal)
+short_description: Print the nodes of a play in one table (internal)
 version_added: 0.1.0
 description:
-  - Prints one line for each node, from the facts that M(volcano.colocation.node_facts) left on the hosts, and nothing
-    for a single node.
-  - Works on the controller only, once for all hosts. Internal to the playbooks of the collection.
+  - Prints one line for each node, the worst first, from the facts of M(volcano.colocation.node_facts) on the hosts.
+    Prints nothing for a single node.
+  - Runs only on the controller, once for all hosts. Internal to the playbooks of the collection.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -22,20 +22,20 @@ extends_documentation_fragment:
   - volcano.colocation.report.filter
 options:
   nodes:
-    description: Names of hosts. One without facts is shown as not looked at.
+    description: Names of hosts. A host without facts is shown as V(not looked at).
     type: list
     elements: str
     required: true
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Sum up
+- name: Print the table
   volcano.colocation.node_table:
     nodes: "{{ ansible_play_hosts_all }}"
   run_once: true
@@ -43,7 +43,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The table as it was printed, empty for a single node.
+  description: The printed table, empty for a single node.
   returned: success
   type: str
 """

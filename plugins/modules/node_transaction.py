@@ -2,26 +2,28 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The module that carries a plan out on a node."""
+"""Apply a plan on a node."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_transaction
-short_description: Carry out a plan on a node, all of it or nothing (internal)
+short_description: Apply a plan to a node in one transaction (internal)
 version_added: 0.1.0
 description:
-  - Carries out what M(volcano.colocation.kubelet_config), M(volcano.colocation.containerd_config) and
-    M(volcano.colocation.node_align) have planned on the controller.
-  - Internal to the collection. In check mode the action plugins call it to learn what was cut off, and whether a plan
-    would be refused.
-  - The work is done by an engine that is copied to C(/usr/local/lib/volcano-colocation) and runs as a transient systemd
-    unit, C(volcano-colocation-ID.service). It goes on when the connection of Ansible breaks. Its journal, backups and
-    answer are kept below C(/var/lib/volcano-colocation).
-  - A transaction that was cut off by a power failure is undone at the next boot, before the container runtime and
-    kubelet start, by the unit C(volcano-colocation-recover.service). That is there only while a transaction is open.
-  - What was cut off in another way is undone, or finished, before anything else is done, by an engine in a unit of the
-    same name. Where no systemd runs, as below a O(root), or where it starts no engine, it is undone inside the module.
+  - Applies the plans that M(volcano.colocation.kubelet_config), M(volcano.colocation.containerd_config) and
+    M(volcano.colocation.node_align) make on the controller.
+  - Internal to the collection. In check mode the action plugins call it to detect interrupted transactions, and to
+    check whether a plan would be refused.
+  - The plan is applied by an engine that is copied to C(/usr/local/lib/volcano-colocation) and runs as a transient
+    systemd unit, C(volcano-colocation-ID.service). It continues if Ansible's connection is lost. Its journal, backups
+    and result are kept below C(/var/lib/volcano-colocation).
+  - A transaction that was interrupted by a power failure is rolled back at the next boot, before the container runtime
+    and kubelet start, by the unit C(volcano-colocation-recover.service). This unit exists only while a transaction is
+    open.
+  - A transaction that was interrupted in another way is rolled back or finished before anything else, by an engine in a
+    unit with the same name. Without systemd, as below a O(root), or if systemd cannot start the engine, it is rolled
+    back inside the module.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -29,18 +31,18 @@ extends_documentation_fragment:
 options:
   action:
     description:
-      - V(start) begins the transaction that O(plan) describes and waits for it. Repeated with the same plan it waits.
-      - V(check) looks whether V(start) would refuse O(plan) before it touches anything. It changes nothing, and is the
-        only one that works in check mode as well as without.
-      - V(wait) goes on waiting for the transaction O(id).
-      - V(recover) does with a transaction that was cut off what O(recover) says, if there is one.
+      - V(start) starts the transaction in O(plan) and waits for it. If repeated with the same plan, it only waits.
+      - V(check) checks whether V(start) would refuse O(plan). It changes nothing, and is the only action that works the
+        same in check mode and without.
+      - V(wait) continues waiting for the transaction O(id).
+      - V(recover) recovers an interrupted transaction, if there is one, as set by O(recover).
     type: str
     choices: [start, check, wait, recover]
     default: start
   recover:
     description:
-      - V(undo) puts the node back, V(finish) goes on from the step where it ended, V(stop) fails and says which step
-        that was.
+      - V(undo) rolls the transaction back, V(finish) continues from the step at which it was interrupted, V(stop) fails
+        and reports that step.
     type: str
     choices: [undo, finish, stop]
     default: undo
@@ -48,26 +50,26 @@ options:
     description: The plan as JSON text. Required for O(action=start) and O(action=check).
     type: str
   id:
-    description: The id of a transaction, of letters, digits and dashes. Required for O(action=wait).
+    description: The ID of a transaction (letters, digits and dashes). Required for O(action=wait).
     type: str
   wait:
-    description: How many seconds to wait for the end of the transaction before answering that it is at work.
+    description: Seconds to wait for the end of the transaction before the module returns that it is running.
     type: float
     default: 20
   root:
-    description: Take every path below this folder, to prepare an image. Only files are written then.
+    description: Resolve all paths below this directory, to prepare an image. Then only files are written.
     type: path
     default: /
 attributes:
   check_mode:
     support: partial
-    details: O(action=check) and O(recover=stop) only look; everything else is skipped.
+    details: O(action=check) and O(recover=stop) only read; other actions are skipped.
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Go on waiting for a transaction, as the action plugins do
+- name: Continue waiting for a transaction, as the action plugins do
   volcano.colocation.node_transaction:
     action: wait
     id: 20261121T013455271828-1a2b3c4d
@@ -75,31 +77,31 @@ EXAMPLES = r"""
 
 RETURN = r"""
 begun:
-  description: False where O(action=wait) found no transaction of that id.
+  description: False if O(action=wait) found no transaction with this ID.
   returned: failure
   type: bool
 transaction:
   description:
-    - The answer of the transaction, or how far it is.
-    - With O(action=check) its state is V(refused), with the reason, or V(none) where nothing speaks against the plan.
-    - With O(action=recover) that of the transaction that was cut off; its state is V(none) where there was none.
-      Where it was undone inside the module, the id and the end alone.
+    - The result of the transaction, or its progress.
+    - With O(action=check) the state is V(refused), with the reason, or V(none) if the plan would not be refused.
+    - With O(action=recover) the result of the interrupted transaction; the state is V(none) if there was none. If it
+      was rolled back inside the module, only ID and end state.
   returned: success
   type: dict
   contains:
     id:
-      description: The id of the transaction.
+      description: The ID of the transaction.
       type: str
       returned: success
     state:
       description:
-        - V(refused) means that nothing was touched, V(applying) that it is still at work.
-        - V(rollback-failed) means that something is left to be done by hand; C(error.node) says what.
+        - V(refused) means that nothing was changed, V(applying) that the transaction is still running.
+        - V(rollback-failed) means that the node must be repaired by hand; C(error.node) explains how.
       type: str
       returned: success
       choices: [applying, committed, none, refused, rolled-back, rollback-failed]
     step:
-      description: The step at work, or the one that failed.
+      description: The current step, or the step that failed.
       type: str
       returned: success
     steps:
@@ -108,22 +110,22 @@ transaction:
       elements: dict
       returned: success
     error:
-      description: What went wrong in which step, and what the node is now.
+      description: The failed step, the cause, and the node's state.
       type: dict
       returned: success
     gate:
-      description: What the checks of the health gate found.
+      description: The results of the checks of the health gate.
       type: list
       elements: dict
       returned: success
     limit:
-      description: Seconds after which systemd has ended an engine that hangs, counted from its start.
+      description: Seconds from its start after which systemd kills a hanging engine.
       type: float
-      returned: while it is at work, once its steps have begun
+      returned: while the transaction is running, after its first step began
     recovered:
       description:
-        - The transaction that had been cut off and was undone first.
-        - The one before, if it was undone while the node booted. C(to_prove) says what nobody has looked at since.
+        - The interrupted transaction that was rolled back first.
+        - The previous transaction, if it was rolled back at boot. C(to_prove) lists checks that have not passed since.
       type: dict
       returned: success
 """
@@ -141,20 +143,20 @@ from ..module_utils.transaction.recovery import RecoveryMode
 
 ARGUMENTS = {
     "action": {"type": "str", "choices": ["start", "check", "wait", "recover"], "default": "start"},
-    "recover": {"type": "str", "choices": [way.value for way in RecoveryMode], "default": RecoveryMode.UNDO.value},
+    "recover": {"type": "str", "choices": [mode.value for mode in RecoveryMode], "default": RecoveryMode.UNDO.value},
     "plan": {"type": "str", "no_log": True},
     "id": {"type": "str"},
     "wait": {"type": "float", "default": 20.0},
     "root": {"type": "path", "default": "/"},
 }
 REQUIRED = [("action", "start", ["plan"]), ("action", "check", ["plan"]), ("action", "wait", ["id"])]
-# The engine that is installed from this module's files begins there; naming it makes Ansible ship it.
+# Entry points of the engine that is installed from this module's files; naming them makes Ansible ship it.
 ENGINE = (cli.main, reapply.main)
 UNCHANGED = ("refused", "none")
 
 
-def answer(parameters: dict[str, Any]) -> dict[str, Any]:
-    """The transaction's answer for the module's parameters."""
+def execute(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Perform the module's action; the result of the transaction."""
     host = Host.below(parameters["root"])
     if parameters["action"] == "wait":
         return launcher.wait(host, parameters["id"], parameters["wait"])
@@ -165,8 +167,8 @@ def answer(parameters: dict[str, Any]) -> dict[str, Any]:
     return launcher.start(host, parse_plan(parameters["plan"]), parameters["plan"], parameters["wait"])
 
 
-def only_looks(parameters: dict[str, Any]) -> bool:
-    """Whether nothing is changed by it."""
+def is_read_only(parameters: dict[str, Any]) -> bool:
+    """Whether the action changes nothing."""
     return parameters["action"] == "check" or (parameters["action"], parameters["recover"]) == (
         "recover",
         RecoveryMode.STOP.value,
@@ -175,10 +177,10 @@ def only_looks(parameters: dict[str, Any]) -> bool:
 
 def main() -> None:
     module = AnsibleModule(ARGUMENTS, required_if=REQUIRED, supports_check_mode=True)
-    if module.check_mode and not only_looks(module.params):
-        module.exit_json(skipped=True, msg="a transaction is not carried out in check mode")
+    if module.check_mode and not is_read_only(module.params):
+        module.exit_json(skipped=True, msg="a transaction is not applied in check mode")
     try:
-        transaction = answer(module.params)
+        transaction = execute(module.params)
     except launcher.NoSuchTransaction as error:
         module.fail_json(msg=str(error), begun=False)
     except ColocationError as error:

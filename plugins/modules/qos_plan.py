@@ -2,19 +2,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of qos_plan; its work is done by the action plugin of the same name."""
+"""Documentation of qos_plan, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: qos_plan
-short_description: Translate a QoS profile to what a node can do (internal)
+short_description: Translate a QoS profile to a node's settings (internal)
 version_added: 0.1.0
 description:
-  - Works on the controller only, on facts that were gathered before. Returns the options of the tasks that the role
-    P(volcano.colocation.qos#role) then carries out with M(volcano.colocation.systemd_slice) and
-    M(volcano.colocation.cgroup_qos).
-  - What each value means, and why it is the default, is told in the documentation of the role.
+  - Runs only on the controller, with facts that were gathered before. Returns options for the tasks of the role
+    P(volcano.colocation.qos#role) that call M(volcano.colocation.systemd_slice) and M(volcano.colocation.cgroup_qos).
+  - The documentation of the role explains the values and their defaults.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -26,12 +25,12 @@ options:
     type: dict
     required: true
   profile:
-    description: What is wanted. An empty text in it means that nothing is wanted there.
+    description: The desired settings. An empty string means that this value is not set.
     type: dict
     required: true
     suboptions:
       levels:
-        description: The levels that the node is prepared for. Settings of the others go back to what they were.
+        description: The levels to prepare the node for. Settings of other levels are restored to their previous values.
         type: list
         elements: str
         choices: [LC, HLS, LS, BE]
@@ -41,23 +40,23 @@ options:
         type: dict
         suboptions:
           cpu_quota:
-            description: A share of the CPUs that are not reserved, or a number of CPUs.
+            description: A percentage of the CPUs that are not reserved, or a number of CPUs.
             type: str
             default: 60%
           memory_high:
-            description: A share of the node's memory, or an amount. Above it the class is throttled.
+            description: A percentage of the node's memory, or an amount. Above it the class is throttled.
             type: str
             default: 80%
           memory_max:
-            description: A share of the node's memory, or an amount. At it processes of the class are killed.
+            description: A percentage of the node's memory, or an amount. At it processes of the class are killed.
             type: str
             default: ""
           pids_max:
-            description: Tasks of the class.
+            description: The maximum number of tasks in the class.
             type: str
             default: "32768"
           cpu_idle:
-            description: Whether every pod of the class that is there yields to all others.
+            description: Whether to set C(cpu.idle) on the current pods of the class, so that they yield to all others.
             type: bool
             default: false
       ls:
@@ -65,60 +64,60 @@ options:
         type: dict
         suboptions:
           memory_low:
-            description: A share of the node's memory, or an amount, that others lose theirs before.
+            description: A percentage of the node's memory, or an amount, that is reclaimed after the memory of others.
             type: str
             default: 50%
           memory_min:
-            description: A share of the node's memory, or an amount, that is never reclaimed.
+            description: A percentage of the node's memory, or an amount, that is never reclaimed.
             type: str
             default: ""
           cpu_burst:
-            description: Microseconds in a period by which listed pods may exceed their quota.
+            description: Microseconds per period by which listed pods may exceed their quota.
             type: str
             default: ""
       system:
-        description: The slices beside the pods.
+        description: The slices that do not contain pods.
         type: dict
         suboptions:
           cpu_weight:
-            description: V(reserved) for the one that follows from the reserved CPUs, or a weight from 1 to 10000.
+            description: V(reserved) for a weight that is derived from the reserved CPUs, or a weight from 1 to 10000.
             type: str
             default: reserved
           memory:
-            description: Whether as much memory as is reserved is protected, and by which property.
+            description: Whether the reserved amount of memory is protected, and by which property.
             type: str
             choices: [low, min, none]
             default: low
       pods:
-        description: Pods that get the settings of a level themselves.
+        description: Pods that get the settings of a level individually.
         type: list
         elements: dict
         default: []
         suboptions:
           uid:
-            description: The pod's UID. Either this, or namespace and name.
+            description: The pod's UID. Set either this or namespace and name.
             type: str
           namespace:
-            description: Its namespace.
+            description: The pod's namespace.
             type: str
           name:
-            description: Its name.
+            description: The pod's name.
             type: str
           level:
-            description: Its level.
+            description: The pod's level.
             type: str
             choices: [LC, HLS, LS, BE]
             required: true
       kernel_levels:
-        description: What C(cpu.qos_level) of an openEuler kernel takes, V(two) levels or several.
+        description: The values of C(cpu.qos_level) on an openEuler kernel, V(two) levels or V(multi) for several.
         type: str
         choices: [auto, two, multi]
         default: auto
   system_reserved_cgroup:
-    description: The C(systemReservedCgroup) that kubelet is going to be told of. Without it the one in force.
+    description: The C(systemReservedCgroup) that kubelet will get. If it is not set, the effective one.
     type: str
   cgroup_driver:
-    description: The driver that kubelet is going to have. Without it the one in force.
+    description: The cgroup driver that kubelet will get. If it is not set, the effective one.
     type: str
     choices: [systemd, cgroupfs]
   kube_reserved_cgroup:
@@ -127,13 +126,13 @@ options:
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Plan
+- name: Plan the QoS settings
   volcano.colocation.qos_plan:
     facts: "{{ ansible_facts.colocation }}"
     profile:
@@ -144,7 +143,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 unsupported:
-  description: What this node does not get, each with C(level), C(setting) and C(reason).
+  description: Settings that this node does not support, each with C(level), C(setting) and C(reason).
   returned: success
   type: list
   elements: dict
@@ -154,7 +153,7 @@ cgroups:
   type: list
   elements: dict
 kubelet:
-  description: What M(volcano.colocation.cgroup_qos) has to know of kubelet; a key is absent where it is not known.
+  description: Options about kubelet for M(volcano.colocation.cgroup_qos). Unknown values are omitted.
   returned: success
   type: dict
   contains:
@@ -165,20 +164,20 @@ kubelet:
       description: kubelet's C(cgroupRoot).
       type: str
     memory_qos:
-      description: Its gate C(MemoryQoS), where somebody set it.
+      description: kubelet's feature gate C(MemoryQoS), if it is set.
       type: bool
     root_dir:
-      description: The folder of its C(cpu_manager_state), C(--root-dir).
+      description: kubelet's C(--root-dir), the directory of its C(cpu_manager_state).
       type: str
     version:
-      description: Its version, such as V(1.34).
+      description: kubelet's version, such as V(1.34).
       type: str
 levels:
-  description: By level of the Volcano agent, what a pod of that level is given on this node.
+  description: By level of the Volcano agent, the settings of a pod with that level on this node.
   returned: success
   type: dict
 reserved_slices:
-  description: Those of the slices that have to exist before kubelet is told of them.
+  description: The slices that must exist before kubelet is configured to use them.
   returned: success
   type: list
   elements: dict

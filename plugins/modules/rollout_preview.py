@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of rollout_preview; its work is done by the action plugin of the same name."""
+"""Documentation of rollout_preview, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ module: rollout_preview
 short_description: Preview draining the nodes of a play (internal)
 version_added: 0.1.0
 description:
-  - Looks at the Node of every host, and at the pods of those whose plan needs a drain. Prints the batches of the
-    rollout with what becomes of each node.
-  - Refuses a kubeconfig of another cluster, and a user who may not do what a drain takes.
-  - Works on what the role C(node) has registered of the hosts, and never changes anything. Internal to the playbook
-    C(provision).
+  - Reads the Nodes of all hosts, and the pods of those whose plan needs a drain. Prints the batches of the rollout with
+    the outcome for each node.
+  - Refuses a kubeconfig of another cluster, or of a user without the permissions for a drain.
+  - Uses the variables that the role C(node) has registered for the hosts, and never changes anything. Internal to the
+    playbook C(provision).
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -29,20 +29,20 @@ options:
     elements: str
     required: true
   batches:
-    description: How many nodes are changed together, as Ansible's C(serial) has it, such as V(1) and V(10%).
+    description: The number of nodes that are changed together, as for Ansible's C(serial), such as V(1) and V(10%).
     type: list
     elements: str
     default: ["1"]
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Look at what draining the nodes would come to
+- name: Preview draining the nodes
   volcano.colocation.rollout_preview:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
@@ -54,48 +54,48 @@ EXAMPLES = r"""
 
 RETURN = r"""
 abandoned_cordons:
-  description: Hosts whose Nodes are still cordoned by a rollout that was cut off, save where a change was.
+  description: Hosts whose Nodes are still cordoned by an interrupted rollout, except where a change was interrupted.
   returned: success
   type: list
   elements: str
 to_drain:
-  description: Hosts whose pods have to leave, because their change needs it, or because one was cut off there.
+  description: Hosts that must be drained for their change, or because a change was interrupted there.
   returned: success
   type: list
   elements: str
 nodes:
-  description: Every host that is to be changed.
+  description: The hosts that will be changed.
   returned: success
   type: list
   elements: dict
   contains:
     host:
-      description: Its name.
+      description: The host's name.
       type: str
     node:
-      description: The name of its Node.
+      description: The name of the host's Node.
       type: str
     drain_required:
-      description: Whether pods have to leave.
+      description: Whether the Node must be drained.
       type: bool
     ready:
-      description: Whether its Node is Ready.
+      description: Whether the Node is Ready.
       type: bool
     drained:
-      description: Whether it can be drained.
+      description: Whether the Node can be drained.
       type: bool
     reason:
-      description: Why it cannot.
+      description: Why it cannot be drained.
       type: str
     cordoned:
-      description: Whether it would be cordoned by the rollout.
+      description: Whether the rollout would cordon the Node.
       type: bool
     evicted:
       description: The pods that would be evicted.
       type: list
       elements: str
     pods:
-      description: All pods of the Node, empty where no drain is needed.
+      description: All pods of the Node, empty if no drain is needed.
       type: list
       elements: dict
 """

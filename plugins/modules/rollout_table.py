@@ -2,17 +2,18 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of rollout_table; its work is done by the action plugin of the same name."""
+"""Documentation of rollout_table, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: rollout_table
-short_description: Show where a rollout stands (internal)
+short_description: Print the progress of a rollout (internal)
 version_added: 0.1.0
 description:
-  - Prints what became of each node so far, the worst first, and how many were not touched.
-  - Works on the controller only, on what the roles have registered of the hosts. Internal to the playbook C(provision).
+  - Prints the result of each node so far, the worst first, and the number of nodes that were not touched.
+  - Runs only on the controller, with variables that the roles have registered for the hosts. Internal to the playbook
+    C(provision).
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:
@@ -25,19 +26,19 @@ options:
     elements: str
     required: true
   failed:
-    description: Why hosts have failed, by their names; what a result that they registered tells comes first.
+    description: Reasons for failures by host name. The reason in a registered result takes precedence.
     type: dict
     default: {}
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """
 
 EXAMPLES = r"""
-- name: Sum up
+- name: Print the table
   volcano.colocation.rollout_table:
     nodes: "{{ ansible_play_hosts_all }}"
   run_once: true
@@ -45,7 +46,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 table:
-  description: The table as it was printed, empty without nodes.
+  description: The printed table, empty without nodes.
   returned: success
   type: str
 """

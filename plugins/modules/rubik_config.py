@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of rubik_config; the action plugin does the work."""
+"""Documentation of rubik_config, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: [It never changes anything.]
+    details: [The module never changes anything.]
   diff_mode:
     support: none
 """

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Documentation of scheduler_config; the action plugin does the work."""
+"""Documentation of scheduler_config, which the action plugin with this name implements."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ module: scheduler_config
 short_description: Set up Volcano's scheduler, queues, PriorityClasses and admission for colocation
 version_added: 0.1.0
 description:
-  - Changes the text of the scheduler's ConfigMap where colocation needs it and leaves every other line as it is;
-    makes PriorityClasses, queues and admission policies. All of it is looked at, planned and refused before the
-    first request that writes.
-  - Runs on the controller. Nothing is changed unless O(cluster_uid) says that it is the cluster that is meant.
-  - What was there before is kept in the ConfigMap C(volcano-colocation-scheduler) in O(namespace), for
+  - Changes the lines of the scheduler's ConfigMap that colocation requires, and creates PriorityClasses, queues and
+    admission policies. The whole plan is made, and refused if necessary, before the first write request.
+  - Runs on the controller. Nothing is changed unless O(cluster_uid) matches the cluster.
+  - The previous values are kept in the ConfigMap C(volcano-colocation-scheduler) in O(namespace), for
     O(state=restored).
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -24,61 +23,61 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action
 options:
   kubeconfig:
-    description: Path of a kubeconfig on the controller. Its user needs the verbs that docs/scheduler.md lists.
+    description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/scheduler.md.
     type: path
     required: true
   cluster_uid:
     description:
-      - The UID of the cluster's namespace C(kube-system). A kubeconfig that leads to another cluster is refused,
-        and so is any change as long as it is empty; the message says the UID that was found.
+      - The UID of the cluster's namespace C(kube-system). A kubeconfig of another cluster is refused.
+      - If it is empty, every change is refused and the message contains the UID of the cluster.
     type: str
     default: ""
   state:
     description:
-      - V(present) sets what is wanted. What is no longer given is left, but for fields of objects that are still
-        given.
-      - V(restored) deletes what this collection made and puts back what it changed, the ConfigMap's text byte for
-        byte. What somebody else has changed since is a conflict, and nothing is put back then.
+      - V(present) applies the options. Objects that are no longer listed stay; fields that are no longer set in objects
+        that are still listed are removed.
+      - V(restored) deletes the objects that this collection created and restores those that it changed, the ConfigMap's
+        text byte for byte. If anything else has changed them since, this is a conflict and nothing is restored.
     type: str
     choices: [present, restored]
     default: present
   namespace:
-    description: Where Volcano is.
+    description: Volcano's namespace.
     type: str
     default: volcano-system
   deployment:
-    description: The scheduler's Deployment, whose image tells its release.
+    description: The scheduler's Deployment. Its image shows the release.
     type: str
     default: volcano-scheduler
   configmap:
-    description: The scheduler's ConfigMap. A Helm release of another name gives it another.
+    description: The scheduler's ConfigMap. Its name depends on the name of the Helm release.
     type: str
     default: volcano-scheduler-configmap
   configmap_key:
-    description: The key that holds the configuration.
+    description: The ConfigMap's key with the configuration.
     type: str
     default: volcano-scheduler.conf
   edit_configmap:
     description:
-      - Whether the ConfigMap is changed. Its actions get V(allocate), V(backfill) and V(preempt) in this order, and
-        every other action stays behind the one of these that it followed. C(priority) becomes the first plugin of
-        the first tier. A C(gang) that is there gets C(enablePreemptable) and C(enableJobStarving) set to false.
+      - Whether to change the ConfigMap. The actions get V(allocate), V(backfill) and V(preempt) in this order. Other
+        actions stay behind the one of these that they followed. C(priority) becomes the first plugin of the first
+        tier. C(enablePreemptable) and C(enableJobStarving) of an existing C(gang) are set to false.
     type: bool
     default: true
   dropped_actions:
     description:
-      - Actions to take out, such as V(enqueue), which keeps jobs from C(preempt) in a full cluster.
+      - Actions to remove, such as V(enqueue), which keeps jobs from C(preempt) in a full cluster.
     type: list
     elements: str
     default: []
   usage:
     description:
-      - Load-aware scheduling. Adds the plugin C(usage) to the first tier, or sets the thresholds of the one that is
-        there. Not given, the plugin is left as it is.
+      - Load-aware scheduling. Adds the plugin C(usage) to the first tier, or sets the thresholds of an existing one.
+        If it is not set, the plugin is not changed.
     type: dict
     suboptions:
       cpu:
-        description: Nodes whose CPU usage is above this percentage, 0 to 100, get no pod.
+        description: Nodes with a CPU usage above this percentage, 0 to 100, get no new pods.
         type: int
         default: 60
       memory:
@@ -87,56 +86,56 @@ options:
         default: 60
       enable_predicate:
         description:
-          - Sets C(enablePredicate) of the plugin. V(false) gives nodes above a threshold fewer points, but pods all the
-            same.
+          - Sets C(enablePredicate) of the plugin. With V(false) nodes above a threshold get a lower score, but still
+            get pods.
         type: bool
         default: true
         aliases: [keep_off]
   metrics:
-    description: Where the scheduler reads the nodes' usage. Not given, what the configuration says is left.
+    description: The source of the nodes' usage for the scheduler. If it is not set, the configuration is not changed.
     type: dict
     suboptions:
       type:
-        description: The kind of source. V(prometheus_adaptor) is asked through the custom metrics API.
+        description: The type of the source. V(prometheus_adaptor) is queried through the custom metrics API.
         type: str
         choices: [prometheus, prometheus_adaptor, elasticsearch]
         default: prometheus
       address:
         description:
-          - Its address with scheme and port. A Service of the cluster, C(http://NAME.NAMESPACE.svc:PORT), has to be
-            there. Any other is not looked at.
+          - The address of the source with scheme and port. A Service of the cluster, C(http://NAME.NAMESPACE.svc:PORT),
+            must exist. Other addresses are not checked.
         type: str
         default: ""
       interval:
-        description: How often it is asked.
+        description: The query interval.
         type: str
         default: 30s
   watermarks:
     description:
-      - At which usage the agents of this cluster evict. Nothing is set by it. O(usage) is held against it, because
-        a node above the watermark and below the threshold gets pods and loses them in turns.
+      - The usage at which the agents of this cluster evict pods. It sets nothing. O(usage) is compared with it, because
+        a node above the watermark and below the threshold would get pods and lose them in turns.
     type: dict
     suboptions:
       system:
-        description: Whose agent it is, which gives ranges and defaults, 80/60/30/30 in Volcano and 60/60 in openFuyao.
+        description: The agent, which determines ranges and defaults (80/60/30/30 in Volcano, 60/60 in openFuyao).
         type: str
         choices: [volcano, openfuyao]
         default: volcano
       cpu_high:
-        description: Eviction begins above it. 1 to 100, 0 to 99 in openFuyao.
+        description: Eviction begins above this percentage, 1 to 100, or 0 to 99 in openFuyao.
         type: int
       memory_high:
         description: The same for memory.
         type: int
       cpu_low:
-        description: Eviction ends below it, Volcano only.
+        description: Eviction ends below this percentage, Volcano only.
         type: int
       memory_low:
         description: The same for memory.
         type: int
   priority_classes:
     description:
-      - PriorityClasses to have. The value and the policy of one that is there cannot be changed, and are refused.
+      - PriorityClasses to create or change. Changing the value or the policy of an existing class is refused.
     type: list
     elements: dict
     default: []
@@ -146,24 +145,24 @@ options:
         type: str
         required: true
       value:
-        description: Its value, up to 1000000000. Pods without a class have 0.
+        description: The value of the class, up to 1000000000. Pods without a class have 0.
         type: int
         required: true
       preemption_policy:
-        description: V(Never) for a class whose pods wait instead of making others leave.
+        description: V(Never) for a class whose pods wait instead of preempting others.
         type: str
         choices: [Never, PreemptLowerPriority]
         default: PreemptLowerPriority
       global_default:
-        description: Whether pods that name no class get this one. Only one class of a cluster can be that.
+        description: Whether pods without a class get this one. Only one class of a cluster can have this set.
         type: bool
         default: false
       description:
-        description: What people are told of it.
+        description: The description of the class for users.
         type: str
         default: ""
   queues:
-    description: Queues to have. A field that is not given is left as it is.
+    description: Queues to create or change. Fields that are not set are not changed.
     type: list
     elements: dict
     default: []
@@ -173,28 +172,28 @@ options:
         type: str
         required: true
       weight:
-        description: Its share, for the plugin C(proportion).
+        description: The queue's weight, for the plugin C(proportion).
         type: int
       capability:
-        description: The most of each resource that it gets.
+        description: The queue's maximum of each resource.
         type: dict
       deserved:
-        description: What it may reclaim of each resource from other queues, for the plugin C(capacity).
+        description: The amount of each resource that it may reclaim from other queues, for the plugin C(capacity).
         type: dict
       guarantee:
-        description: What is kept free for it of each resource.
+        description: The amount of each resource that is reserved for the queue.
         type: dict
       reclaimable:
-        description: Whether others may reclaim what it has beyond what it deserves. Volcano's default is V(true).
+        description: Whether other queues may reclaim resources above its deserved amount. Volcano's default is V(true).
         type: bool
       parent:
-        description: The queue above it.
+        description: The parent queue.
         type: str
   admission:
     description:
-      - Policies of the API server itself for pods whose annotation C(volcano.sh/qos-level) or
-        C(openfuyao.com/QoS-level) names a level. A server that has no such policies gets none, and the result says
-        so.
+      - Admission policies of the API server for pods with a level in the annotation C(volcano.sh/qos-level) or
+        C(openfuyao.com/QoS-level). If the API server does not support such policies, they are listed in
+        RV(unsupported).
     type: dict
     suboptions:
       validate:
@@ -206,26 +205,26 @@ options:
         type: bool
         default: true
       action:
-        description: What becomes of a pod that breaks a rule.
+        description: The action on a pod that violates a rule.
         type: str
         choices: [Deny, Warn, Audit]
         default: Deny
       scheduler:
-        description: The scheduler that pods of a level get instead of the default one. Empty leaves them theirs.
+        description: The scheduler of pods with a level, instead of the default one. Empty does not change it.
         type: str
         default: volcano
       oversubscribed_resources:
-        description: All that BE may ask for.
+        description: The only resources that BE pods may request.
         type: list
         elements: str
         default: [kubernetes.io/batch-cpu, kubernetes.io/batch-memory]
       excluded_namespaces:
-        description: Namespaces whose pods are left alone, beside O(namespace), where the agent's test pods are.
+        description: Namespaces without these policies, in addition to O(namespace), where the agent's test pods run.
         type: list
         elements: str
         default: [kube-system]
       levels:
-        description: What pods of a level get that do not say otherwise.
+        description: Defaults for pods of a level.
         type: list
         elements: dict
         default: []
@@ -239,7 +238,7 @@ options:
             description: One of O(priority_classes).
             type: str
           node_labels:
-            description: Labels of the nodes that they may run on, as C(nodeSelector), which holds beside any affinity.
+            description: Labels of the nodes that the pods may run on, as C(nodeSelector), in addition to any affinity.
             type: dict
 requirements:
   - the Python library kubernetes on the controller
@@ -247,14 +246,14 @@ attributes:
   check_mode:
     support: full
     details:
-      - The API server carries out each request as a dry run, so that an admission that objects shows.
-      - A queue whose parent is made in the same run is not tried, for the dry run makes no parent.
+      - The API server handles each request as a dry run, so that rejections by admission are reported.
+      - A queue whose parent is created in the same run is not tried, because the dry run creates no parent.
   diff_mode:
     support: full
 """
 
 EXAMPLES = r"""
-- name: Let HLS and LS make BE leave
+- name: Let HLS and LS pods preempt BE pods
   volcano.colocation.scheduler_config:
     kubeconfig: ~/.kube/config
     cluster_uid: 6f1c2b7e-0000-4000-8000-000000000001
@@ -286,7 +285,7 @@ EXAMPLES = r"""
   become: false
   run_once: true
 
-- name: Put all of it back
+- name: Restore everything
   volcano.colocation.scheduler_config:
     kubeconfig: ~/.kube/config
     cluster_uid: 6f1c2b7e-0000-4000-8000-000000000001
@@ -298,24 +297,24 @@ EXAMPLES = r"""
 
 RETURN = r"""
 changes:
-  description: What was made, patched or deleted, in this order.
+  description: Objects that were created, patched or deleted, in this order.
   returned: success
   type: list
   elements: dict
   contains:
     object:
-      description: Its kind, namespace and name.
+      description: The object's kind, namespace and name.
       type: str
     action:
       description: One of V(create), V(patch) and V(delete).
       type: str
 unsupported:
-  description: What this API server cannot have, each with the reason.
+  description: Objects that this API server does not support, each with the reason.
   returned: success
   type: list
   elements: str
 findings:
-  description: Contradictions of the configuration as it is after the run, each with its evidence and remedy.
+  description: Contradictions in the configuration after the run, each with evidence and remedy.
   returned: success
   type: list
   elements: dict

@@ -32,7 +32,7 @@ def planned(plugin: Any, snapshot: dict[str, Any], arguments: dict[str, Any]) ->
     from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import pack
     from ansible_collections.volcano.colocation.plugins.plugin_utils.node.transport import Node
 
-    result: dict[str, Any] = plugin.work(Node(lambda name, given: {"snapshot": pack(snapshot)}), arguments)
+    result: dict[str, Any] = plugin.execute(Node(lambda name, given: {"snapshot": pack(snapshot)}), arguments)
     if result.get("failed"):
         raise SystemExit(f"planning was refused: {result.get('msg')}")
     return result

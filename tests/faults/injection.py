@@ -28,7 +28,7 @@ RUN_LIMIT = 2400.0
 REFUSED = "another transaction is running on this node"
 WARNINGS = {
     "was undone when it booted": "told of the undoing at boot",
-    "had been cut off, now it is": "undid what was cut off",
+    "was interrupted, now it is": "undid what was cut off",
 }
 
 

@@ -22,7 +22,7 @@ EACH_STEP = tuple(step.name for step in STEPS)
 COMMITTED = State.COMMITTED.value
 """The moment after the last step: what is left is the ledger, the answer, and the unit for the next boot."""
 
-PUT_BACK = ("The node was put back as it was",)
+PUT_BACK = ("The node was rolled back to its previous state",)
 NOTHING = ("Nothing was changed",)
 SOON = 120
 """Seconds of the health gate where it is known to be in vain."""

@@ -53,12 +53,12 @@ def of_role(field: KubeletField) -> list[str]:
 def _left_by_role(field: KubeletField) -> str:
     if field.role_default:
         return (
-            f"Empty leaves it as found. Not set, C(provision) and C(verify) use V({field.role_default}), and so does"
+            f"Empty does not change it. Not set, C(provision) and C(verify) use V({field.role_default}), and so does"
             " C(assess) if any other variable of the profile is set."
         )
     if field.type is FieldType.TABLE:
         return _ENTRIES
-    return "Empty leaves it as found." if field.type in EMPTY else "Not set leaves it as found."
+    return "Empty does not change it." if field.type in EMPTY else "Not set does not change it."
 
 
 def _paragraphs(field: KubeletField) -> Iterator[str]:

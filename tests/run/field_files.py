@@ -48,14 +48,14 @@ options:
 {{driver}}
 """
 '''
-_CONFIGZ = f'''{_HEAD}"""What is kept of kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
+_CONFIGZ = f'''{_HEAD}"""Fields read from kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
 
 from __future__ import annotations
 
 FIELDS = (
 {{keys}}
 )
-"""The rest of the document may hold secrets, such as staticPodURLHeader."""
+"""Other fields may contain secrets, such as staticPodURLHeader."""
 '''
 
 

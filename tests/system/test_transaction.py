@@ -49,7 +49,7 @@ def test_a_kubelet_that_does_not_start_leaves_the_old_node_with_the_old_pods(nod
     checkpoint = node.shell("cat /var/lib/kubelet/cpu_manager_state")
     run = node.ansible("provision", colocation_health_timeout=120)
     assert run.code != 0
-    assert "The node was put back as it was" in run.output
+    assert "The node was rolled back to its previous state" in run.output
     assert "kubelet" in run.output
     assert node.tree() == before
     assert node.shell("cat /var/lib/kubelet/cpu_manager_state") == checkpoint

@@ -41,15 +41,15 @@ STATUS_NAMES = (
 
 
 class CriFailure(ColocationError):
-    """A call that gave no result."""
+    """A call without a result."""
 
 
 class CriUnavailable(CriFailure):
-    """No answer: no socket, nobody listening, no HTTP/2 there, cut off, or out of time."""
+    """No response: no socket, no listener, no HTTP/2, connection closed, or timeout."""
 
 
 class CriError(CriFailure):
-    """The runtime answered with a gRPC status other than OK."""
+    """The runtime returned a gRPC status other than OK."""
 
     def __init__(self, code: int, message: str, remedy: str = "") -> None:
         name = STATUS_NAMES[code] if 0 <= code < len(STATUS_NAMES) else f"status {code}"
@@ -74,13 +74,13 @@ SETTINGS_INITIAL_WINDOW_SIZE = 4
 LARGEST_WINDOW = (1 << 31) - 1
 DEFAULT_WINDOW = (1 << 16) - 1
 FRAME_LIMIT = 1 << 14
-"""Both sides' SETTINGS_MAX_FRAME_SIZE as long as nobody raises it; we never do."""
+"""SETTINGS_MAX_FRAME_SIZE of both sides unless one raises it; this client does not."""
 RESPONSE_LIMIT = 64 << 20
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A frame as section 4.1 has it."""
+    """A frame, section 4.1."""
 
     kind: int
     flags: int
@@ -90,7 +90,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Response:
-    """Headers and trailers in one, and the body."""
+    """Headers and trailers together, and the body."""
 
     headers: dict[str, str]
     body: bytes
@@ -104,8 +104,8 @@ def pack(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
 class Connection:
     """A connection to the server that listens at the unix socket ``path``.
 
-    CriUnavailable whenever there is no complete answer. ``deadline`` is on the monotonic clock.
-    The flow-control windows are opened once to their largest, 2 GiB, which no use of a CRI comes near.
+    CriUnavailable when there is no complete response. ``deadline`` is on the monotonic clock.
+    The flow-control windows are set once to their maximum of 2 GiB, far more than CRI responses need.
     """
 
     def __init__(self, path: str, deadline: float) -> None:
@@ -169,7 +169,7 @@ class Connection:
         while not flags & END_HEADERS:
             more = self._receive(deadline)
             if more.kind != CONTINUATION or more.stream != frame.stream:
-                raise self._broken("broke off a header block")
+                raise self._broken("sent an incomplete header block")
             block += more.payload
             flags = more.flags
         return block
@@ -181,7 +181,7 @@ class Connection:
             raise self._broken(f"sent headers that cannot be read: {error}") from error
 
     def _control(self, frame: Frame, deadline: float) -> None:
-        """Frames that are not part of our response. Priorities, window updates and unknown kinds need nothing."""
+        """Handle frames that are not part of our response. Priorities, window updates and unknown kinds are ignored."""
         if frame.kind == SETTINGS and not frame.flags & ACK:
             self._send(pack(SETTINGS, ACK, 0), deadline)
         elif frame.kind == PING and not frame.flags & ACK:
@@ -213,7 +213,7 @@ class Connection:
                 self._socket.settimeout(_remaining(deadline))
                 received = self._socket.recv(1 << 16)
             except socket.timeout:
-                raise self._broken("gave no answer in time") from None
+                raise self._broken("did not respond in time") from None
             except OSError as error:
                 raise self._broken(f"ended the connection: {error.strerror}") from error
             if not received:
@@ -227,7 +227,7 @@ class Connection:
             self._socket.settimeout(_remaining(deadline))
             self._socket.sendall(data)
         except socket.timeout:
-            raise self._broken("took no request in time") from None
+            raise self._broken("did not accept the request in time") from None
         except OSError as error:
             raise self._broken(f"ended the connection: {error.strerror}") from error
 
@@ -245,13 +245,13 @@ def _connect(path: str, deadline: float) -> socket.socket:
         reason = getattr(error, "strerror", None) or str(error)
         raise CriUnavailable(
             f"the container runtime's socket {path} cannot be reached: {reason}",
-            "Check that the runtime runs and that this is the socket it listens at",
+            "Check that the runtime is running and listens at this socket",
         ) from error
     return connection
 
 
 def _remaining(deadline: float) -> float:
-    """Seconds left; never 0, which would make the socket non-blocking."""
+    """Remaining seconds; never 0, which would make the socket non-blocking."""
     return max(deadline - time.monotonic(), 0.001)
 
 
@@ -282,7 +282,7 @@ class Channel:
         self._connection.close()
 
     def call(self, service: str, method: str, message: bytes, timeout: float | None = None) -> bytes:
-        """The encoded response message. CriError for a status other than OK, CriUnavailable without an answer."""
+        """The encoded response message. CriError for a status other than OK, CriUnavailable without a response."""
         limit = self._timeout if timeout is None else timeout
         headers = [
             (":method", "POST"),

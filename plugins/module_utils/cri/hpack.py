@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HPACK (RFC 7541), Huffman code included: encodes headers in the plainest form, decodes whatever a server sends."""
+"""HPACK (RFC 7541) with Huffman code: encodes headers in the simplest form, decodes all forms."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def encode(headers: list[tuple[str, str]]) -> bytes:
 
 
 class Decoder:
-    """The receiving side of one connection; header blocks must be given in the order of their arrival."""
+    """The receiving side of one connection; header blocks must be decoded in the order of their arrival."""
 
     def __init__(self, table_size: int = 4096) -> None:
         self._limit = table_size

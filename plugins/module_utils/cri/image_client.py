@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The CRI's ImageService: which images a runtime has, which of them its containers use, and to remove one.
+"""The CRI's ImageService: list the images of a runtime and those that its containers use, and remove an image.
 
 Field numbers: kubernetes/cri-api pkg/apis/runtime/v1/api.proto; those used here are the same in v1alpha2.
 """
@@ -16,7 +16,7 @@ from .runtime_client import CriClient
 
 @dataclass(frozen=True)
 class Image:
-    """message Image. ``id`` with its sha256:, which CRI-O leaves out; ``tags`` and ``digests`` are whole names."""
+    """message Image. ``id`` with sha256:, which CRI-O omits; ``tags`` and ``digests`` are complete names."""
 
     id: str
     tags: tuple[str, ...]
@@ -25,7 +25,7 @@ class Image:
 
 @dataclass(frozen=True)
 class ImageUse:
-    """A container and what it was made of: the image it asked for and the one that the runtime took."""
+    """A container's image: the one that was requested and the one that the runtime resolved."""
 
     container: str
     name: str
@@ -33,21 +33,21 @@ class ImageUse:
 
 
 class ImageClient(CriClient):
-    """A runtime that is asked for its images as well."""
+    """A CriClient with the calls of the ImageService."""
 
     def __enter__(self) -> ImageClient:
         return self
 
     def image(self, name: str) -> Image | None:
-        """The image that kubelet would find under a name or an id; None when there is none."""
+        """The image that kubelet would find for a name or an ID; None if there is none."""
         return self._decode(self._ask("ImageStatus", _image_request(name)), _image_response)
 
     def remove_image(self, name: str) -> None:
-        """Remove an image with all its names; no error when it is gone already (containerd image_remove.go)."""
+        """Remove an image with all its names; no error if it does not exist (containerd image_remove.go)."""
         self._ask("RemoveImage", _image_request(name))
 
     def uses(self) -> list[ImageUse]:
-        """What each container, in any state, was made of."""
+        """The images of all containers in any state."""
         return self._decode(self._call("ListContainers", b""), _uses)
 
     def _ask(self, method: str, request: bytes) -> bytes:
@@ -58,8 +58,8 @@ class ImageClient(CriClient):
 
 class _Texts(Fields):
     def texts(self, field: int) -> tuple[str, ...]:
-        """Every value of a repeated string."""
-        return tuple(self._bytes(each, field).decode("utf-8", "replace") for each in self._values.get(field, ()))
+        """The values of a repeated string."""
+        return tuple(self._bytes(text, field).decode("utf-8", "replace") for text in self._values.get(field, ()))
 
     def raw(self, field: int) -> bytes:
         return self._bytes(self._values.get(field, [b""])[-1], field)
@@ -72,22 +72,26 @@ def _image_request(name: str) -> bytes:
 
 
 def _image_response(data: bytes) -> Image | None:
-    """message ImageStatusResponse: image 1 (Image: id 1, repo_tags 2, repo_digests 3); absent where there is none."""
-    answer = _Texts(data)
-    if not answer.has(1):
+    """message ImageStatusResponse: image 1 (Image: id 1, repo_tags 2, repo_digests 3); None without image."""
+    response = _Texts(data)
+    if not response.has(1):
         return None
-    image = _Texts(answer.raw(1))
+    image = _Texts(response.raw(1))
     return Image(with_digest_type(image.text(1)), image.texts(2), image.texts(3))
 
 
 def _uses(data: bytes) -> list[ImageUse]:
     """message ListContainersResponse: containers 1 (Container: id 1, metadata 3, image 4, image_ref 5, image_id 10)."""
     return [
-        ImageUse(each.text(1), each.message(3).text(1), (each.message(4).text(1), each.text(5), each.text(10)))
-        for each in Fields(data).messages(1)
+        ImageUse(
+            container.text(1),
+            container.message(3).text(1),
+            (container.message(4).text(1), container.text(5), container.text(10)),
+        )
+        for container in Fields(data).messages(1)
     ]
 
 
 def with_digest_type(identity: str) -> str:
-    """An image's id with the kind of its digest."""
+    """An image's ID with the algorithm of its digest."""
     return identity if not identity or ":" in identity else f"sha256:{identity}"

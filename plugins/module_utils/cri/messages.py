@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The CRI messages we send and read.
+"""The CRI messages that the client sends and reads.
 
 Field numbers: kubernetes/cri-api pkg/apis/runtime/v1/api.proto; those used here are the same in v1alpha2.
 """
@@ -32,7 +32,7 @@ class ContainerState(str, Enum):
 
 
 CGROUP_DRIVERS = {0: "systemd", 1: "cgroupfs"}
-"""enum CgroupDriver; proto3 leaves 0 out, so that an empty LinuxRuntimeConfiguration says systemd."""
+"""enum CgroupDriver; proto3 omits 0, so an empty LinuxRuntimeConfiguration means systemd."""
 
 NANOSECONDS = 1e9
 CONTAINER_STATES = {0: ContainerState.CREATED, 1: ContainerState.RUNNING, 2: ContainerState.EXITED}
@@ -40,7 +40,7 @@ CONTAINER_STATES = {0: ContainerState.CREATED, 1: ContainerState.RUNNING, 2: Con
 
 @dataclass(frozen=True)
 class RuntimeVersion:
-    """message VersionResponse; ``api`` is the service that answered, v1 or v1alpha2."""
+    """message VersionResponse; ``api`` is the service that responded, v1 or v1alpha2."""
 
     runtime_name: str
     runtime_version: str
@@ -66,13 +66,13 @@ class RuntimeStatus:
 
     @property
     def ready(self) -> bool:
-        """True when the condition RuntimeReady is. NetworkReady is another matter: host network pods need none."""
+        """The condition RuntimeReady. NetworkReady does not count: host network pods do not need it."""
         return any(condition.status for condition in self.conditions if condition.name == "RuntimeReady")
 
 
 @dataclass(frozen=True)
 class PodSandbox:
-    """message PodSandbox. ``created`` in nanoseconds since 1970; ``labels`` are their keys, the pod's among them."""
+    """message PodSandbox. ``created`` in nanoseconds since 1970; ``labels`` are keys, including those of the pod."""
 
     id: str
     state: SandboxState
@@ -173,9 +173,9 @@ def container_status_request(container_id: str) -> bytes:
 
 
 def container_pid(data: bytes) -> int | None:
-    """The pid in the verbose part of message ContainerStatusResponse (info 2), None when it has none.
+    """The PID in the verbose part of message ContainerStatusResponse (info 2); None without one.
 
-    containerd and CRI-O both answer info["info"] as a JSON object with "pid"
+    containerd and CRI-O both return info["info"] as a JSON object with "pid"
     (containerd internal/cri/server/container_status.go toCRIContainerInfo; cri-o server/container_status.go).
     """
     try:
@@ -189,7 +189,7 @@ def container_pid(data: bytes) -> int | None:
 def container_exit(data: bytes) -> Exit | None:
     """message ContainerStatusResponse: status 1 (ContainerStatus: state 3, finished_at 6, exit_code 7).
 
-    None of a container that has not ended.
+    None for a container that has not ended.
     """
     status = Fields(data).message(1)
     if CONTAINER_STATES.get(status.number(3)) is not ContainerState.EXITED:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the engine works on: the node's files and programs, its runtime, and the clock."""
+"""Access of the engine to the node: files and programs, the runtime, and the clock."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ CRI_TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class Node:
-    """One node. It is the only way by which the engine reaches anything.
+    """One node. The engine accesses the node only through this class.
 
-    ``engine`` is the folder on the node of the installed engine, which undoes an open transaction at boot; empty where
-    nothing boots, as in an image.
+    ``engine`` is the directory of the engine that is installed on the node and rolls back an open transaction at boot;
+    empty in an image, which does not boot.
     """
 
     host: Host

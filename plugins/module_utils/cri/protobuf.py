@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The protobuf wire format, as much of it as the CRI messages use (protobuf.dev, "Encoding")."""
+"""The part of the protobuf wire format that CRI messages use (protobuf.dev, "Encoding")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VARINT_OCTETS = 10
 
 
 class ProtobufError(ValueError):
-    """Bytes that are no protobuf message."""
+    """Bytes that are not a protobuf message."""
 
 
 def varint(value: int) -> bytes:
@@ -26,13 +26,13 @@ def varint(value: int) -> bytes:
 
 
 def text_field(number: int, value: str) -> bytes:
-    """A string field; proto3 leaves out the empty one."""
+    """A string field; proto3 omits the empty string."""
     data = value.encode("utf-8")
     return varint(number << 3 | BYTES) + varint(len(data)) + data if data else b""
 
 
 def true_field(number: int) -> bytes:
-    """A bool field that is true; proto3 leaves out false."""
+    """A bool field that is true; proto3 omits false."""
     return varint(number << 3 | VARINT) + varint(1)
 
 
@@ -67,7 +67,7 @@ def _read_value(data: bytes, at: int, kind: int) -> tuple[int | bytes, int]:
 
 
 class Fields:
-    """One decoded message: fields by number. Unknown fields are ignored, absent ones read as the defaults of proto3."""
+    """One decoded message: fields by number. Unknown fields are ignored, absent ones have the defaults of proto3."""
 
     def __init__(self, data: bytes) -> None:
         self._values: dict[int, list[int | bytes]] = {}
@@ -78,7 +78,7 @@ class Fields:
             self._values.setdefault(key >> 3, []).append(value)
 
     def has(self, field: int) -> bool:
-        """Whether the field was sent at all: an absent message and an empty one are told apart by this only."""
+        """Whether the field was sent: the only difference between an absent message and an empty one."""
         return field in self._values
 
     def number(self, field: int) -> int:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small client of the Container Runtime Interface: what kubelet asks the runtime, asked by us."""
+"""A small client of the Container Runtime Interface, with calls that kubelet makes too."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .messages import Container, Exit, PodSandbox, RuntimeStatus, RuntimeVersion
 from .protobuf import ProtobufError
 
 APIS = ("v1", "v1alpha2")
-"""In the order of preference; containerd serves both up to 1.7, only v1 from 2.0."""
+"""In order of preference; containerd serves both up to 1.7, only v1 from 2.0."""
 SCHEMES = ("unix://", "unix:")
 
-Answer = TypeVar("Answer")
+Decoded = TypeVar("Decoded")
 
 
 def socket_path(endpoint: str) -> str:
@@ -28,7 +28,7 @@ def socket_path(endpoint: str) -> str:
     if not path.startswith("/"):
         raise CriUnavailable(
             f"the container runtime's endpoint {endpoint!r} is not a unix socket",
-            "Give it as unix:///run/containerd/containerd.sock",
+            "Use the form unix:///run/containerd/containerd.sock",
         )
     return path
 
@@ -36,7 +36,7 @@ def socket_path(endpoint: str) -> str:
 class CriClient:
     """One runtime, connected on first use. Every call takes at most ``timeout`` seconds.
 
-    CriUnavailable when nobody answers, CriError for an answer other than OK.
+    CriUnavailable without a response, CriError for a status other than OK.
     """
 
     def __init__(self, endpoint: str, timeout: float = 10.0) -> None:
@@ -60,41 +60,41 @@ class CriClient:
     def version(self) -> RuntimeVersion:
         """Name and version of the runtime."""
         api, data = self._negotiate()
-        return self._decode(data, lambda answer: messages.version_response(answer, api))
+        return self._decode(data, lambda response: messages.version_response(response, api))
 
     def status(self) -> RuntimeStatus:
         """Conditions and the verbose info map."""
         return self._decode(self._call("Status", messages.status_request()), messages.status_response)
 
     def cgroup_driver(self) -> str | None:
-        """The driver the runtime wants of kubelet (RuntimeConfig, KEP-4033); CriError UNIMPLEMENTED from older ones."""
+        """The driver that kubelet must use (RuntimeConfig, KEP-4033); CriError UNIMPLEMENTED from older runtimes."""
         return self._decode(self._call("RuntimeConfig", b""), messages.runtime_config_response)
 
     def pod_sandboxes(self) -> list[PodSandbox]:
-        """Every sandbox, ready or not."""
+        """All sandboxes, ready or not."""
         return self._decode(self._call("ListPodSandbox", b""), messages.sandboxes_response)
 
     def containers(self) -> list[Container]:
-        """Every container in any state."""
+        """All containers in any state."""
         return self._decode(self._call("ListContainers", b""), messages.containers_response)
 
     def container_pid(self, container_id: str) -> int | None:
-        """Pid of the container's first process; None when the container is gone or the runtime does not tell."""
+        """PID of the container's first process; None if the container is deleted or the runtime does not report it."""
         return self._of_container(container_id, messages.container_pid)
 
     def container_exit(self, container_id: str) -> Exit | None:
-        """How the container ended; None when it has not, or is gone."""
+        """How the container ended; None if it is running or deleted."""
         return self._of_container(container_id, messages.container_exit)
 
     def stop_pod_sandbox(self, sandbox_id: str) -> None:
-        """Stop a sandbox and every container in it; no error when it is stopped or gone already."""
+        """Stop a sandbox and its containers; no error if it is already stopped or deleted."""
         self._on_sandbox("StopPodSandbox", sandbox_id)
 
     def remove_pod_sandbox(self, sandbox_id: str) -> None:
-        """Remove a sandbox and its containers; no error when it is gone already."""
+        """Remove a sandbox and its containers; no error if it is already deleted."""
         self._on_sandbox("RemovePodSandbox", sandbox_id)
 
-    def _of_container(self, container_id: str, decoder: Callable[[bytes], Answer | None]) -> Answer | None:
+    def _of_container(self, container_id: str, decoder: Callable[[bytes], Decoded | None]) -> Decoded | None:
         try:
             data = self._call("ContainerStatus", messages.container_status_request(container_id))
         except CriError as error:
@@ -104,7 +104,7 @@ class CriClient:
         return self._decode(data, decoder)
 
     def _on_sandbox(self, method: str, sandbox_id: str) -> None:
-        # api.proto wants both calls idempotent; containerd 1.6 answers NOT_FOUND to StopPodSandbox all the same.
+        # api.proto requires both calls to be idempotent, but containerd 1.6 returns NOT_FOUND for StopPodSandbox.
         try:
             self._call(method, messages.sandbox_request(sandbox_id))
         except CriError as error:
@@ -117,7 +117,7 @@ class CriClient:
         return self._send(f"runtime.{self._api}.RuntimeService", method, request)
 
     def _negotiate(self) -> tuple[str, bytes]:
-        """Find the newest API the server has: it answers Version with UNIMPLEMENTED for a service it lacks."""
+        """Find the newest API of the server: it returns UNIMPLEMENTED to Version for a missing service."""
         for api in APIS:
             try:
                 data = self._send(f"runtime.{api}.RuntimeService", "Version", b"")
@@ -143,7 +143,7 @@ class CriClient:
             self.close()
             raise
 
-    def _decode(self, data: bytes, decoder: Callable[[bytes], Answer]) -> Answer:
+    def _decode(self, data: bytes, decoder: Callable[[bytes], Decoded]) -> Decoded:
         try:
             return decoder(data)
         except ProtobufError as error:

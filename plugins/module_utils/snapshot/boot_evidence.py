@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about the next kernel command line: what the boot loader's files say of cgroups, and nothing else of it."""
+"""Evidence about the next kernel command line: only the parameters in boot loader files that concern cgroups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CGROUP_PARAMETERS = frozenset(
         "rt_group_sched",
     }
 )
-"""All that is taken of a line: other parameters may carry passwords."""
+"""The only parameters that are read from a command line: others may contain passwords."""
 GRUB = "/etc/default/grub"
 GRUB_DIRECTORY = "/etc/default/grub.d"
 KERNEL_INSTALL = "/etc/kernel/cmdline"
@@ -32,7 +32,7 @@ ENTRIES = "/boot/loader/entries"
 GRUB_ENVIRONMENTS = ("/boot/grub2/grubenv", "/boot/grub/grubenv")
 MAX_FILES = 32
 LONGEST = 1 << 12
-"""Characters of a line; the kernel takes 2,048 on x86, and nowhere more than this."""
+"""Characters of a line. The kernel accepts 2,048 on x86, and at most this number on other architectures."""
 _GRUB_LINES = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 _ASSIGNMENT = re.compile(r"^[ \t]*(?:export[ \t]+)?(GRUB_CMDLINE_LINUX(?:_DEFAULT)?)(\+?)=(.*)$", re.MULTILINE)
 _OPTIONS = re.compile(r"^options[ \t]+(.*)$", re.MULTILINE)
@@ -40,26 +40,26 @@ _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
 def cgroup_words(line: str) -> list[str]:
-    """The words of a command line that concern cgroups, in order."""
+    """The parameters of a command line that concern cgroups, in order."""
     words = (word.strip("\"'") for word in line[:LONGEST].split())
     return [word for word in words if word.partition("=")[0] in CGROUP_PARAMETERS]
 
 
 def grub_line(texts: list[str]) -> str:
-    """What /etc/default/grub and the files of grub.d, in the order in which grub-mkconfig sources them, put together.
+    """The command line from /etc/default/grub and the files of grub.d, in the order in which grub-mkconfig reads them.
 
-    A hint, not a shell: a variable that they do not set themselves is empty. Source: grub util/grub.d/10_linux.in.
+    Without a shell, variables that these files do not set are empty. Source: grub util/grub.d/10_linux.in.
     """
     values = dict.fromkeys(_GRUB_LINES, "")
     for text in texts:
         for name, more, value in _ASSIGNMENT.findall(text):
-            filled = _VARIABLE.sub(lambda found: values.get(found[1], ""), _unquote(value[:LONGEST]))
+            filled = _VARIABLE.sub(lambda match: values.get(match[1], ""), _unquote(value[:LONGEST]))
             values[name] = (values[name] + filled if more else filled)[:LONGEST]
     return " ".join(values[name] for name in _GRUB_LINES)
 
 
 def _unquote(value: str) -> str:
-    """The first word of a shell assignment with its outer quotes off."""
+    """The first word of a shell assignment without its outer quotes."""
     value = value.strip()
     quote = value[:1]
     if quote in ("'", '"'):
@@ -68,8 +68,8 @@ def _unquote(value: str) -> str:
 
 
 def _texts(host: Host, paths: list[str]) -> dict[str, str]:
-    found = {path: capture(host, path).get("text") for path in paths[:MAX_FILES]}
-    return {path: text for path, text in found.items() if text is not None}
+    texts = {path: capture(host, path).get("text") for path in paths[:MAX_FILES]}
+    return {path: text for path, text in texts.items() if text is not None}
 
 
 def _grub(host: Host) -> dict[str, list[str]]:
@@ -85,7 +85,7 @@ def grub_environment(text: str) -> dict[str, str]:
 
 
 def _entries(host: Host) -> dict[str, list[str]]:
-    """By entry of the Boot Loader Specification: the chosen one if grub says which, else all but the rescue ones."""
+    """By entry of the Boot Loader Specification: the entry that grubenv selects, else all except rescue entries."""
     paths = [
         ENTRIES + "/" + name for name in list_names(host, ENTRIES) if name.endswith(".conf") and "rescue" not in name
     ]
@@ -96,12 +96,12 @@ def _entries(host: Host) -> dict[str, list[str]]:
     texts = _texts(host, [chosen] if chosen in paths else paths)
     lines = {path: " ".join(_OPTIONS.findall(text))[:LONGEST] for path, text in texts.items()}
     return {
-        path: cgroup_words(_VARIABLE.sub(lambda found: variables.get(found[1], ""), line))
+        path: cgroup_words(_VARIABLE.sub(lambda match: variables.get(match[1], ""), line))
         for path, line in lines.items()
     }
 
 
 def boot(host: Host) -> dict[str, list[str]]:
-    """By file that a next kernel command line comes from: its words that concern cgroups. No such file, no entry."""
+    """By file that defines a next kernel command line: its parameters that concern cgroups; no missing files."""
     installed = {path: cgroup_words(text) for path, text in _texts(host, [KERNEL_INSTALL]).items()}
     return {**_grub(host), **installed, **_entries(host)}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The snapshot: all evidence of one node as one JSON document, taken without changing anything."""
+"""The snapshot: all evidence about one node as one JSON document. Collecting it changes nothing."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ OTHER_RUNTIMES = ("cri-dockerd", "crio", "dockerd", "isulad")
 
 
 def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None = None) -> dict[str, Any]:
-    """Raw evidence; what it means is the controller's to say. File texts are unredacted.
+    """Raw evidence with unredacted file texts; the controller interprets it.
 
-    ``named_cgroups`` are looked for beside those that kubelet's own files name; ``patches`` is a folder
-    of kubeadm's.
+    ``named_cgroups`` are looked up in addition to those that kubelet's files name; ``patches`` is kubeadm's patches
+    directory.
     """
     system = machine(host)
-    seen = scan_processes(host, system["booted_at"])
-    agents = seen["agents"]
+    scan = scan_processes(host, system["booted_at"])
+    agents = scan["agents"]
     kubelets = agents.get("kubelet", [])
     managed = services(host)
     document: dict[str, Any] = {
@@ -41,11 +41,11 @@ def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None =
         "system": system,
         "boot": boot(host),
         "cpus": cpus(host),
-        "cgroups": cgroups(host, seen["containers"]),
+        "cgroups": cgroups(host, scan["containers"]),
         "kernel": kernel(host),
-        "writers": writers(host, seen["writers"]),
+        "writers": writers(host, scan["writers"]),
         "services": managed,
-        "containers": seen["containers"],
+        "containers": scan["containers"],
         "kubelet": kubelet(host, kubelets, managed["units"]),
         "runtime": runtime(host, agents, kubelets_endpoint(host, agents)),
         "distribution": installer(host, agents),
@@ -54,8 +54,8 @@ def collect(host: Host, named_cgroups: Iterable[str] = (), patches: str | None =
         "record_problems": record_problems(host),
         "other_runtimes": [name for name in OTHER_RUNTIMES if name in agents],
     }
-    found = reserved_cgroups(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)
-    document["cgroups"].update(reserved=found, reserved_controllers=available_controllers(host, found))
+    reserved = reserved_cgroups(host, document["cgroups"]["tops"], document["kubelet"], named_cgroups)
+    document["cgroups"].update(reserved=reserved, reserved_controllers=available_controllers(host, reserved))
     if patches:
         document["kubelet"]["kubeadm_patches"] = kubeadm_patches(host, patches)
     return document

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is kept of kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
+"""Fields read from kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
 
 from __future__ import annotations
 
@@ -33,4 +33,4 @@ FIELDS = (
     "memoryReservationPolicy",
     "staticPodPath",
 )
-"""The rest of the document may hold secrets, such as staticPodURLHeader."""
+"""Other fields may contain secrets, such as staticPodURLHeader."""

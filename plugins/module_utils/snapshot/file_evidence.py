@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about one file: what it is, who may read it, and its text when it is small and regular."""
+"""Evidence about one file: kind, owner, mode, and the text of a small regular file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from ..host import Host
 
 CONFIG_LIMIT = 1 << 20
-"""Bytes of configuration text taken along; a longer file is recorded with an error instead of its text."""
+"""Bytes of a configuration file that is collected; a longer file is recorded with an error instead of its text."""
 
 _KINDS = (
     (stat.S_ISREG, "regular"),
@@ -30,7 +30,7 @@ def _kind(mode: int) -> str:
 def describe(host: Host, path: str) -> dict[str, Any]:
     """``{kind, mode, uid, gid, mtime, ctime}`` of a path; ``kind`` is ``missing`` when there is nothing.
 
-    There is no ``ctime`` that is still to come: the clock was set back since, and nobody knows what came after what.
+    A ``ctime`` in the future is omitted: the clock was set back since, so times cannot be compared.
     """
     try:
         status = host.lstat(path)
@@ -40,7 +40,7 @@ def describe(host: Host, path: str) -> dict[str, Any]:
         return {"kind": "unknown", "error": str(error.strerror or error)}
     except ValueError as error:
         return {"kind": "unknown", "error": str(error)}
-    found = {
+    evidence = {
         "kind": _kind(status.st_mode),
         "mode": "%04o" % stat.S_IMODE(status.st_mode),
         "uid": status.st_uid,
@@ -48,29 +48,31 @@ def describe(host: Host, path: str) -> dict[str, Any]:
         "mtime": status.st_mtime,
     }
     if status.st_ctime <= time.time():
-        found["ctime"] = status.st_ctime
-    if found["kind"] == "symlink":
-        found["target"] = host.readlink(path)
-    return found
+        evidence["ctime"] = status.st_ctime
+    if evidence["kind"] == "symlink":
+        evidence["target"] = host.readlink(path)
+    return evidence
 
 
 def capture(host: Host, path: str) -> dict[str, Any]:
-    """``describe`` plus ``text`` and ``sha256`` of a regular file. A symlink's text is read, its kind stays symlink."""
-    found = describe(host, path)
-    if found["kind"] not in ("regular", "symlink"):
-        return found
+    """``describe`` plus ``text`` and ``sha256`` of a regular file or a symlink's target (``kind`` stays symlink)."""
+    evidence = describe(host, path)
+    if evidence["kind"] not in ("regular", "symlink"):
+        return evidence
     try:
         content = b"" if host.is_masked(path) else host.read_bytes(path, CONFIG_LIMIT)
     except OSError as error:
-        found.update(_size_error(host, path) if error.errno == errno.EFBIG else {"error": str(error.strerror or error)})
-        return found
-    found["sha256"] = hashlib.sha256(content).hexdigest()
-    found["text"] = content.decode("utf-8", "surrogateescape")
-    return found
+        evidence.update(
+            _size_error(host, path) if error.errno == errno.EFBIG else {"error": str(error.strerror or error)}
+        )
+        return evidence
+    evidence["sha256"] = hashlib.sha256(content).hexdigest()
+    evidence["text"] = content.decode("utf-8", "surrogateescape")
+    return evidence
 
 
 def _size_error(host: Host, path: str) -> dict[str, Any]:
-    """The error of a file that is longer than what is taken along, and what to do about it."""
+    """The error and remedy of a file that is longer than CONFIG_LIMIT."""
     size = host.stat(path).st_size
     return {
         "error": "has %d bytes, and a configuration file of more than %d (1 MiB) is not read" % (size, CONFIG_LIMIT),
@@ -81,15 +83,15 @@ def _size_error(host: Host, path: str) -> dict[str, Any]:
 def kernel_text(host: Host, path: str) -> str | None:
     """A kernel file's text without its last line end; None when the kernel does not have it."""
     try:
-        # mountinfo and net/unix of a busy node outgrow what is taken along of a configuration file
+        # mountinfo and net/unix of a busy node can be longer than CONFIG_LIMIT
         return host.read_table(path).rstrip("\n")
     except (OSError, ValueError):
         return None
 
 
-def list_names(host: Host, folder: str) -> list[str]:
-    """Sorted names in a folder; empty when it is missing, vanishes or may not be read."""
+def list_names(host: Host, directory: str) -> list[str]:
+    """Sorted names in a directory; empty when it is missing, disappears or cannot be read."""
     try:
-        return host.list(folder)
+        return host.list(directory)
     except (OSError, ValueError):
         return []

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Systems whose files cannot be changed, are made again at boot, or belong to the system's own manager.
+"""Systems whose files cannot be changed, are re-created at boot, or are owned by the system's own manager.
 
-The operating system and the mounts of a snapshot tell which of them a node is.
+A node is identified by the operating system and the mounts in its snapshot.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..host import Host
 from .machine_evidence import CHANGED_PATHS, STATE, UNITS, system_evidence
 
 LONGEST_NAME = 80
-"""Characters of a name that a node gives itself."""
+"""Characters of a system's name."""
 _ASSIGNMENT = re.compile(r"^([A-Z0-9_]+)=(.*)$")
 _ESCAPED = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True)
 class FileSystem:
-    """The mount that a path is on. ``volatile``: what is written there is gone after a reboot."""
+    """The mount that a path is on. ``volatile``: its content is lost at a reboot."""
 
     leads_to: str
     mount: str
@@ -47,21 +47,21 @@ class OperatingSystem:
 
 
 def interpret_system(system: Mapping[str, Any]) -> OperatingSystem:
-    """OperatingSystem of a snapshot's section ``system``; that of the host where the snapshot is of its container."""
-    given = parse_os_release(system.get("outer_os_release") or system.get("os_release") or "")
-    name = given.get("PRETTY_NAME") or given.get("NAME") or given.get("ID") or ""
+    """OperatingSystem from a snapshot's section ``system``: the host's, if the snapshot is from a container."""
+    assignments = parse_os_release(system.get("outer_os_release") or system.get("os_release") or "")
+    name = assignments.get("PRETTY_NAME") or assignments.get("NAME") or assignments.get("ID") or ""
     return OperatingSystem(
-        id=given.get("ID", "").lower(),
-        variant=given.get("VARIANT_ID", "").lower(),
+        id=assignments.get("ID", "").lower(),
+        variant=assignments.get("VARIANT_ID", "").lower(),
         name=" ".join(name.split())[:LONGEST_NAME],
-        file_systems={path: FileSystem(**found) for path, found in (system.get("filesystems") or {}).items()},
+        file_systems={path: FileSystem(**mount) for path, mount in (system.get("filesystems") or {}).items()},
     )
 
 
 def parse_os_release(text: str) -> dict[str, str]:
-    """The assignments of os-release(5), which are a shell's without expansion; the last of a name counts."""
-    found = (_ASSIGNMENT.match(line.strip()) for line in text.splitlines())
-    return {each[1]: _unquote(each[2]) for each in found if each}
+    """The assignments of os-release(5): shell syntax without expansion; the last assignment of a name counts."""
+    matches = (_ASSIGNMENT.match(line.strip()) for line in text.splitlines())
+    return {match[1]: _unquote(match[2]) for match in matches if match}
 
 
 def _unquote(value: str) -> str:
@@ -73,15 +73,15 @@ def _unquote(value: str) -> str:
 
 @dataclass(frozen=True)
 class ManagedSystem:
-    """A system that is configured in another way: its name, why its files are not to be written, what to do instead.
+    """A system that is configured in another way: its name, why its files must not be written, what to do instead.
 
-    ``spared``: those of WRITTEN that it leaves to others, and that last.
+    ``unmanaged``: the paths of CHANGED_PATHS that the system does not manage and keeps at a reboot.
     """
 
     name: str
     why: str
     remedy: str
-    spared: tuple[str, ...] = ()
+    unmanaged: tuple[str, ...] = ()
 
 
 MACHINE_CONFIG = ManagedSystem(
@@ -143,7 +143,7 @@ KEEP = "Put them on a file system that stays, or write the settings where this s
 
 @dataclass(frozen=True)
 class WriteScope:
-    """Which of WRITTEN a module writes to, and which of them have to be as they were left after a reboot."""
+    """The paths of CHANGED_PATHS that a module writes to, and those that must survive a reboot."""
 
     writer: str
     written: tuple[str, ...]
@@ -151,71 +151,73 @@ class WriteScope:
 
 
 SERVICES = WriteScope("every change of services", CHANGED_PATHS, CHANGED_PATHS)
-"""Settings that are applied again at boot are of this use too: the engine does that."""
+"""Also for settings that the engine applies again at boot."""
 UNIT_FILES = WriteScope("every change of a slice", (UNITS, STATE), (UNITS,))
 IMAGES = WriteScope("every import of an image", (STATE,), (STATE,))
 UNTIL_BOOT = WriteScope("every change of cgroups", (STATE,), ())
-"""Settings that go with the next boot anyway: only the lock, and a record until then, are files."""
+"""For settings that a reboot resets anyway: only the lock and a temporary record are files."""
 
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why a module changes nothing on a system; ``places``: the mounts that show it."""
+    """Why a module does not change a system; ``places``: the mounts that prove it."""
 
     message: str
     remedy: str
     places: Mapping[str, FileSystem]
 
 
-def require_changeable(host: Host, use: WriteScope) -> None:
-    """ColocationError where this system, or a mount of it, is not for a module of this use to write to."""
+def require_changeable(host: Host, scope: WriteScope) -> None:
+    """ColocationError where a module with this write scope must not write to the system or one of its mounts."""
     system = interpret_system(system_evidence(host))
-    obstacle = immutable_obstacle(system, use) or volatile_obstacle(system, use)
+    obstacle = immutable_obstacle(system, scope) or volatile_obstacle(system, scope)
     if obstacle is not None:
         raise ColocationError(obstacle.message, obstacle.remedy)
 
 
 def managed_system(system: OperatingSystem) -> ManagedSystem | None:
-    """What is known of a system by its name. RHEL's CoreOS calls itself rhel from OpenShift 4.19 on."""
+    """The ManagedSystem with a system's name. RHEL's CoreOS has the ID rhel from OpenShift 4.19 on."""
     if system.id in ("rhel", "centos") and system.variant == "coreos":
         return MACHINE_CONFIG
     return MANAGED.get(system.id)
 
 
 def written_mounts(system: OperatingSystem) -> dict[str, FileSystem]:
-    """The mounts of WRITTEN, as far as they are known."""
+    """The known mounts of CHANGED_PATHS."""
     return {path: system.file_systems[path] for path in CHANGED_PATHS if path in system.file_systems}
 
 
-def immutable_obstacle(system: OperatingSystem, use: WriteScope = SERVICES) -> Obstacle | None:
-    """Where the system is known to be configured in another way, or what is to be written to is read-only."""
-    known = _conflicting_manager(system, use)
-    closed = {path: each for path, each in written_mounts(system).items() if each.read_only and path in use.written}
+def immutable_obstacle(system: OperatingSystem, scope: WriteScope = SERVICES) -> Obstacle | None:
+    """Obstacle where the system is configured in another way, or where a path that must be written is read-only."""
+    known = _conflicting_manager(system, scope)
+    closed = {
+        path: mount for path, mount in written_mounts(system).items() if mount.read_only and path in scope.written
+    }
     if known is None and not closed:
         return None
     name = known.name if known else system.name or "This system"
-    why = known.why if known else f"{_join(closed)} cannot be written, and {use.writer} writes there"
+    why = known.why if known else f"{_join(closed)} cannot be written, and {scope.writer} writes there"
     message = f"{name} is not changed by this collection: {why}."
     return Obstacle(message, known.remedy if known else REBUILD, closed)
 
 
-def volatile_obstacle(system: OperatingSystem, use: WriteScope = SERVICES) -> Obstacle | None:
-    """Where a reboot would keep a part of a change. Where all is in memory, as without a disk, it keeps none of it."""
-    found = written_mounts(system)
-    lost = {path: each for path, each in found.items() if each.volatile}
-    if not set(use.lasting) & set(lost) or len(lost) == len(found) or _conflicting_manager(system, use):
+def volatile_obstacle(system: OperatingSystem, scope: WriteScope = SERVICES) -> Obstacle | None:
+    """Obstacle where a reboot would keep only a part of a change. A system entirely in memory keeps none of it."""
+    mounts = written_mounts(system)
+    volatile = {path: mount for path, mount in mounts.items() if mount.volatile}
+    if not set(scope.lasting) & set(volatile) or len(volatile) == len(mounts) or _conflicting_manager(system, scope):
         return None
     message = (
-        f"{_join(lost)} is in memory and {_join(found.keys() - lost.keys())} is not: a reboot would keep one"
+        f"{_join(volatile)} is in memory and {_join(mounts.keys() - volatile.keys())} is not: a reboot would keep one"
         " part of a change without the other."
     )
-    return Obstacle(message, KEEP, lost)
+    return Obstacle(message, KEEP, volatile)
 
 
-def _conflicting_manager(system: OperatingSystem, use: WriteScope) -> ManagedSystem | None:
-    """The system's own manager where a module of this use would be in its way."""
+def _conflicting_manager(system: OperatingSystem, scope: WriteScope) -> ManagedSystem | None:
+    """The system's own manager if it conflicts with a module with this write scope."""
     known = managed_system(system)
-    return None if known is None or set(use.written) <= set(known.spared) else known
+    return None if known is None or set(scope.written) <= set(known.unmanaged) else known
 
 
 def _join(paths: Iterable[str]) -> str:

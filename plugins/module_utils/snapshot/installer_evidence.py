@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence of who installed the node: the files that kubeadm, kubespray, k3s and RKE2 leave, and their processes."""
+"""Evidence of the node's installer: files and processes of kubeadm, kubespray, k3s and RKE2."""
 
 from __future__ import annotations
 
@@ -32,34 +32,36 @@ _KEY = re.compile(r"(['\"]?)(kubelet-arg|container-runtime-endpoint|docker)\+?\1
 
 
 def relevant_settings(text: str) -> str:
-    """The lines of a k3s or RKE2 configuration that concern kubelet and the runtime; the node's join token is not."""
-    kept, wanted = [], False
+    """The lines of a k3s or RKE2 configuration that concern kubelet and the runtime, without the node's join token."""
+    lines, relevant = [], False
     for line in text.splitlines():
         if line[:1] not in (" ", "\t", "-", "#", ""):
-            wanted = _KEY.match(line) is not None
-        if wanted:
-            kept.append(line)
-    return "".join(line + "\n" for line in kept)
+            relevant = _KEY.match(line) is not None
+        if relevant:
+            lines.append(line)
+    return "".join(line + "\n" for line in lines)
 
 
 def _settings(host: Host) -> dict[str, Any]:
     """Configuration files by path, in the order in which k3s and RKE2 read them."""
-    found = {}
-    for folder in RANCHER_DIRECTORIES:
-        paths = [folder + "/config.yaml"] + [folder + "/config.yaml.d/" + name for name in _names(host, folder)]
+    files = {}
+    for directory in RANCHER_DIRECTORIES:
+        paths = [directory + "/config.yaml"] + [
+            directory + "/config.yaml.d/" + name for name in _names(host, directory)
+        ]
         for path in paths[:MAX_FILES]:
             file = capture(host, path)
             if file["kind"] == "missing":
                 continue
             if "text" in file:
                 file["text"] = relevant_settings(file["text"])
-            found[path] = file
-    return found
+            files[path] = file
+    return files
 
 
-def _names(host: Host, folder: str) -> list[str]:
+def _names(host: Host, directory: str) -> list[str]:
     try:
-        return [name for name in host.list(folder + "/config.yaml.d") if name.endswith((".yaml", ".yml"))]
+        return [name for name in host.list(directory + "/config.yaml.d") if name.endswith((".yaml", ".yml"))]
     except OSError:
         return []
 
@@ -67,11 +69,11 @@ def _names(host: Host, folder: str) -> list[str]:
 def installer(host: Host, agents: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """``{marks, settings, templates, template_files, supervisors}``; marks and templates are the paths that exist."""
     templates = {path: capture(host, path) for path in _TEMPLATES}
-    found = {path: file for path, file in templates.items() if file["kind"] != "missing"}
+    existing = {path: file for path, file in templates.items() if file["kind"] != "missing"}
     return {
         "marks": [path for path in MARKS if describe(host, path)["kind"] != "missing"],
         "settings": _settings(host),
-        "templates": list(found),
-        "template_files": found,
-        "supervisors": [each for name in SUPERVISORS for each in agents.get(name, [])],
+        "templates": list(existing),
+        "template_files": existing,
+        "supervisors": [process for name in SUPERVISORS for process in agents.get(name, [])],
     }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about kubelet: program, configuration, checkpoints, static pods, kubeadm's patches, what it answers."""
+"""Evidence about kubelet: program, configuration, checkpoints, static pods, kubeadm's patches, endpoints."""
 
 from __future__ import annotations
 
@@ -21,18 +21,20 @@ NAME_LIMIT = 200
 
 
 def static_pods(host: Host, words: list[str], texts: Iterable[str]) -> dict[str, Any]:
-    """By folder that kubelet's command line or files name: the names of the files in it, sorted and bounded."""
+    """By static pod directory in kubelet's command line or files: at most NAME_LIMIT file names, sorted."""
     named = [
         command_line_option(words, STATIC_PODS_FLAG),
         *(value for text in texts for _name, value in hints(text, STATIC_PODS_FIELD)),
     ]
-    folders = sorted({folder.rstrip("/") for folder in named if folder and os.path.isabs(folder)} - {""})
-    return {folder: _file_names(host, folder) for folder in folders[:DIRECTORY_LIMIT]}
+    directories = sorted(
+        {directory.rstrip("/") for directory in named if directory and os.path.isabs(directory)} - {""}
+    )
+    return {directory: _file_names(host, directory) for directory in directories[:DIRECTORY_LIMIT]}
 
 
-def _file_names(host: Host, folder: str) -> list[str]:
-    """kubelet goes into no folder below (kubernetes pkg/kubelet/config/file.go)."""
-    return [name for name in list_names(host, folder)[:NAME_LIMIT] if not host.is_directory(folder + "/" + name)]
+def _file_names(host: Host, directory: str) -> list[str]:
+    """Files only: kubelet does not read subdirectories (kubernetes pkg/kubelet/config/file.go)."""
+    return [name for name in list_names(host, directory)[:NAME_LIMIT] if not host.is_directory(directory + "/" + name)]
 
 
 PATCH_TARGET = "kubeletconfiguration"
@@ -41,30 +43,35 @@ MAX_PATCHES = 64
 _MAX_PATCH_ENTRIES = 4096
 
 
-def kubeadm_patches(host: Host, folder: str) -> dict[str, Any]:
+def kubeadm_patches(host: Host, directory: str) -> dict[str, Any]:
     """``{folder, kind, paths, left_out, files}``, paths in the order in which kubeadm applies them.
 
-    cmd/kubeadm/app/util/patches/patches.go: filepath.Walk, folders below included; the folder itself may be no link.
+    cmd/kubeadm/app/util/patches/patches.go: filepath.Walk, with subdirectories; the directory must not be a link.
     """
-    found: dict[str, Any] = {"folder": folder, "kind": describe(host, folder)["kind"], "paths": [], "left_out": 0}
-    if found["kind"] == "directory":
+    patches: dict[str, Any] = {
+        "folder": directory,
+        "kind": describe(host, directory)["kind"],
+        "paths": [],
+        "left_out": 0,
+    }
+    if patches["kind"] == "directory":
         try:
-            _list_patches(host, folder, found)
+            _list_patches(host, directory, patches)
         except OSError as error:
-            found["error"] = str(error.strerror or error)
-    found["files"] = capture_all(host, found["paths"])
-    return found
+            patches["error"] = str(error.strerror or error)
+    patches["files"] = capture_all(host, patches["paths"])
+    return patches
 
 
-def _list_patches(host: Host, folder: str, found: dict[str, Any]) -> None:
-    for seen, path in enumerate(walk(host, folder)):
+def _list_patches(host: Host, directory: str, patches: dict[str, Any]) -> None:
+    for position, path in enumerate(walk(host, directory)):
         name = path.rpartition("/")[2]
         if not name.startswith(PATCH_TARGET) or not name.endswith(EXTENSIONS):
             continue
-        if len(found["paths"]) < MAX_PATCHES and seen < _MAX_PATCH_ENTRIES:
-            found["paths"].append(path)
+        if len(patches["paths"]) < MAX_PATCHES and position < _MAX_PATCH_ENTRIES:
+            patches["paths"].append(path)
         else:
-            found["left_out"] += 1
+            patches["left_out"] += 1
 
 
 DEFAULT_CONFIG = "/var/lib/kubelet/config.yaml"
@@ -78,7 +85,7 @@ PROGRAMS = (
 )
 EMBEDDED_DIRECTORY = "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d"
 EMBEDDED_DEFAULTS = EMBEDDED_DIRECTORY + "/00-k3s-defaults.conf"
-"""k3s writes its defaults there at each start since 1.32 and starts its kubelet with this folder (k3s#2116)."""
+"""k3s writes its defaults there at each start since 1.32 and starts its kubelet with this directory (k3s#2116)."""
 API_PORT = 10250
 
 
@@ -88,7 +95,7 @@ def _program(host: Host, argv: list[str]) -> str | None:
 
 
 def _embedded_drop_ins(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any]:
-    """The drop-ins of a kubelet inside k3s; none where a kubelet of its own runs, or k3s made no such folder."""
+    """The drop-ins of a kubelet inside k3s; none if a separate kubelet runs or k3s did not create the directory."""
     made = not processes and describe(host, EMBEDDED_DEFAULTS)["kind"] == "regular"
     return dropin_sources(host, EMBEDDED_DIRECTORY if made else None)
 
@@ -101,36 +108,36 @@ def _api_port(argv: list[str]) -> int:
 def kubelet(
     host: Host, processes: list[dict[str, Any]], units: Mapping[str, Mapping[str, str]] | None = None
 ) -> dict[str, Any]:
-    """Everything found of kubelet; ``files`` holds its configuration, checkpoints and flag files by path."""
+    """All evidence about kubelet; ``files`` has its configuration, checkpoints and flag files by path."""
     argv = processes[0]["argv"] if processes else []
     starts = unit_sources(host, (units or {}).get(UNIT, {}))
-    given = argv or start_words(starts)
-    config = command_line_option(given, "--config") or DEFAULT_CONFIG
-    root = (command_line_option(given, "--root-dir") or DEFAULT_ROOT).rstrip("/")
+    words = argv or start_words(starts)
+    config = command_line_option(words, "--config") or DEFAULT_CONFIG
+    root = (command_line_option(words, "--root-dir") or DEFAULT_ROOT).rstrip("/")
     checkpoints = [root + "/cpu_manager_state", root + "/memory_manager_state"]
     program = _program(host, argv)
     version = host.run([program, "--version"]) if program and host.live else None
-    folder = dropin_sources(host, command_line_option(given, "--config-dir"))
+    directory = dropin_sources(host, command_line_option(words, "--config-dir"))
     embedded = _embedded_drop_ins(host, processes)
     answering = host.live and bool(processes or embedded["config_dir"]["folder"])
     own = {path: capture(host, path) for path in (config, *checkpoints)}
-    written = [each.get("text", "") for each in (own[config], *folder["files"].values())]
-    asked = healthz_address(argv, [*written, *(each.get("text", "") for each in embedded["files"].values())])
+    written = [file.get("text", "") for file in (own[config], *directory["files"].values())]
+    asked = healthz_address(argv, [*written, *(file.get("text", "") for file in embedded["files"].values())])
     return {
         "processes": processes,
         "program": program,
         "version": version.stdout.strip() if version and version.rc == 0 else None,
         "program_seconds": round(version.seconds, 3) if version else 0.0,
         "config_path": config,
-        "config_dir": folder["config_dir"],
+        "config_dir": directory["config_dir"],
         "embedded_dir": embedded["config_dir"],
         "dropin_variable": dropin_variable(host, processes[0]["pid"] if processes else None),
         "unit_files": starts["unit_files"],
         "environment_files": starts["environment_files"],
         "checkpoint_path": checkpoints[0],
         "memory_checkpoint_path": checkpoints[1],
-        "static_pods": static_pods(host, given, written),
+        "static_pods": static_pods(host, words, written),
         "healthz": healthz(asked) if answering and asked else None,
         "configz": configz(("127.0.0.1", _api_port(argv))) if answering else None,
-        "files": {**starts["files"], **folder["files"], **embedded["files"], **own},
+        "files": {**starts["files"], **directory["files"], **embedded["files"], **own},
     }

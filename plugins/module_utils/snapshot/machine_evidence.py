@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about the machine: kernel, PID 1, boot, distribution, file systems, CPUs, and what the kernel can do."""
+"""Evidence about the machine: kernel, PID 1, boot, distribution, file systems, CPUs, and kernel features."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNITS, ENGINE, STATE = CHANGED_PATHS = (
     "/usr/local/lib/volcano-colocation",
     "/var/lib/volcano-colocation",
 )
-"""What every change of services writes to: the unit that undoes it at boot, the engine, the journal with backups."""
+"""Every change of services writes here: the unit that rolls it back at boot, the engine, the journal with backups."""
 
 MEMORY = ("tmpfs", "ramfs")
 VOLATILE_DIRECTORY = "/run/"
@@ -29,10 +29,10 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 def filesystems(host: Host) -> dict[str, dict[str, Any]]:
     """``{path: {leads_to, mount, type, read_only, volatile}}`` of the file system that each path is on.
 
-    ``volatile``: its content is kept in memory. Links are followed; paths whose mount is not known are left out.
+    ``volatile``: its content is in memory. Links are followed; paths with an unknown mount are omitted.
     """
     mounts = list(filter(None, map(_parse, (kernel_text(host, "/proc/self/mountinfo") or "").splitlines())))
-    found = {}
+    filesystems_by_path = {}
     for path in SYSTEM_PATHS + CHANGED_PATHS:
         try:
             target = _resolve(host, path)
@@ -40,20 +40,20 @@ def filesystems(host: Host) -> dict[str, dict[str, Any]]:
             continue
         mount = covering_mount(mounts, target)
         if mount is not None:
-            found[path] = {"leads_to": target, **mount}
-    return found
+            filesystems_by_path[path] = {"leads_to": target, **mount}
+    return filesystems_by_path
 
 
 def covering_mount(mounts: Iterable[dict[str, Any]], path: str) -> dict[str, Any] | None:
-    """The mount that a path without links is on: the longest mount point, of two on one point the later."""
-    found = None
+    """The mount of a path without links: the longest mount point; of two mounts on one point, the later."""
+    covering = None
     for mount in mounts:
         point = mount["mount"]
         covers = point in ("/", path) or path.startswith(point + "/")
-        # Their order says nothing of / itself: what the initramfs mounted comes before it.
-        if covers and (found is None or len(point) >= len(found["mount"])):
-            found = mount
-    return found
+        # A mount of the initramfs can precede the mount of / itself.
+        if covers and (covering is None or len(point) >= len(covering["mount"])):
+            covering = mount
+    return covering
 
 
 def _resolve(host: Host, path: str) -> str:
@@ -63,14 +63,14 @@ def _resolve(host: Host, path: str) -> str:
 
 
 def _parse(line: str) -> dict[str, Any] | None:
-    """A line of mountinfo, proc(5): its fifth and sixth field, and behind the dash type and options of the device."""
+    """A line of mountinfo, proc(5): its fifth and sixth fields, and type and super block options after the dash."""
     before, _separator, after = line.partition(" - ")
     fields, tail = before.split(" "), after.split(" ", 2)
     if len(fields) < 6 or len(tail) < 3:
         return None
     options = tail[2].split(",")
     return {
-        "mount": _OCTAL.sub(lambda found: chr(int(found[1], 8)), fields[4]),
+        "mount": _OCTAL.sub(lambda match: chr(int(match[1], 8)), fields[4]),
         "type": tail[0],
         "read_only": "ro" in fields[5].split(",") or "ro" in options,
         "volatile": tail[0] in MEMORY or _is_in_memory(options),
@@ -78,12 +78,12 @@ def _parse(line: str) -> dict[str, Any] | None:
 
 
 def _is_in_memory(options: list[str]) -> bool:
-    """Whether an overlay keeps what is written in a folder of /run, as systems with a temporary /etc do."""
-    return any(each.startswith("upperdir=") and each[9:].startswith(VOLATILE_DIRECTORY) for each in options)
+    """Whether an overlay stores writes in a directory below /run, as systems with a temporary /etc do."""
+    return any(option.startswith("upperdir=") and option[9:].startswith(VOLATILE_DIRECTORY) for option in options)
 
 
 def identity(host: Host) -> dict[str, Any]:
-    """What tells the machine and its boot from all others."""
+    """What identifies the machine and its boot."""
     return {
         "hostname": kernel_text(host, "/proc/sys/kernel/hostname"),
         "machine_id_sha256": machine_id_sha256(host),
@@ -92,7 +92,7 @@ def identity(host: Host) -> dict[str, Any]:
 
 
 def machine(host: Host) -> dict[str, Any]:
-    """Kernel, PID 1, boot and distribution, each as the kernel or the file prints it."""
+    """Kernel, PID 1, boot and distribution, as unparsed texts."""
     return {
         **identity(host),
         "kernel_release": kernel_text(host, "/proc/sys/kernel/osrelease"),
@@ -105,7 +105,7 @@ def machine(host: Host) -> dict[str, Any]:
 
 
 def system_evidence(host: Host) -> dict[str, Any]:
-    """Evidence of whether files of this system may be changed: its name, and how its file systems are mounted."""
+    """Evidence of whether files of this system can be changed: its name and its mounts."""
     return {
         "os_release": os_release(host),
         "outer_os_release": kernel_text(host, OUTER_OS_RELEASE),
@@ -114,9 +114,9 @@ def system_evidence(host: Host) -> dict[str, Any]:
 
 
 OS_RELEASE = ("/etc/os-release", "/usr/lib/os-release")
-"""The second counts where the first is missing: os-release(5)."""
+"""The second is read if the first is missing: os-release(5)."""
 OUTER_OS_RELEASE = "/.bottlerocket/rootfs/usr/lib/os-release"
-"""Bottlerocket lets people into containers only, and mounts its own root there."""
+"""Bottlerocket allows logins only in containers, where it mounts its own root."""
 
 
 def os_release(host: Host) -> str | None:
@@ -126,11 +126,11 @@ def os_release(host: Host) -> str | None:
 
 
 MACHINE_IDS = ("/etc/machine-id", "/var/lib/dbus/machine-id")
-"""cAdvisor reads the first that is there for a Node's status.nodeInfo.machineID: machine/info.go, machine_id_file."""
+"""cAdvisor reads the first existing one for a Node's status.nodeInfo.machineID: machine/info.go, machine_id_file."""
 
 
 def machine_id_sha256(host: Host) -> str | None:
-    """A hash that tells the machine from others: its id itself is not for everybody to see, machine-id(5)."""
+    """A hash that identifies the machine: the machine ID itself must stay confidential, machine-id(5)."""
     for path in MACHINE_IDS:
         text = (kernel_text(host, path) or "").strip()
         if text:
@@ -148,25 +148,25 @@ def booted_at(proc_uptime: str | None, now: float) -> float | None:
 
 _CPU_DIRECTORY = "/sys/devices/system/cpu"
 _CPU_LIMIT = 4096
-"""Files of one kind read at most: they are one a CPU."""
+"""The number of files of one kind that are read; each CPU has one."""
 
 
 def _siblings(host: Host) -> list[str]:
-    """Each set of hardware threads that share a core, as the kernel prints it. Offline CPUs have no topology."""
+    """The sets of hardware threads that share a core, as the kernel prints them. Offline CPUs have no topology."""
     return _topology(host, "thread_siblings_list")
 
 
 def _topology(host: Host, file: str) -> list[str]:
-    """The different words of all CPUs in one file of their topology."""
-    found = [name for name in list_names(host, _CPU_DIRECTORY) if re.match(r"cpu\d+$", name)]
-    paths = ["%s/%s/topology/%s" % (_CPU_DIRECTORY, name, file) for name in found[:_CPU_LIMIT]]
+    """The distinct values of one topology file over all CPUs."""
+    names = [name for name in list_names(host, _CPU_DIRECTORY) if re.match(r"cpu\d+$", name)]
+    paths = ["%s/%s/topology/%s" % (_CPU_DIRECTORY, name, file) for name in names[:_CPU_LIMIT]]
     return sorted({text for text in (kernel_text(host, path) for path in paths) if text})
 
 
 def _numa(host: Host) -> dict[str, str | None]:
-    folder = "/sys/devices/system/node"
-    found = [name for name in list_names(host, folder) if re.match(r"node\d+$", name)]
-    return {name[4:]: kernel_text(host, "%s/%s/cpulist" % (folder, name)) for name in found}
+    directory = "/sys/devices/system/node"
+    names = [name for name in list_names(host, directory) if re.match(r"node\d+$", name)]
+    return {name[4:]: kernel_text(host, "%s/%s/cpulist" % (directory, name)) for name in names}
 
 
 def cpus(host: Host) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def cpus(host: Host) -> dict[str, Any]:
         "numa": _numa(host),
         "sockets": _topology(host, "physical_package_id"),
         "smt_active": smt,
-        # Without SMT each CPU is its own only sibling: nothing to read.
+        # Without SMT each CPU is its own only sibling.
         "siblings": [] if smt == "0" else _siblings(host),
     }
 
@@ -192,14 +192,14 @@ SYSCTLS = (
     "/proc/sys/kernel/sched_group_identity_enabled",
     "/proc/sys/kernel/sched_core",
 )
-"""Switches of openEuler and Anolis kernels; a kernel without them has no such file."""
+"""Sysctls of openEuler and Anolis kernels; other kernels do not have these files."""
 RESCTRL = "/sys/fs/resctrl"
 SYSCTLS_FILE = "/etc/sysctl.d/90-volcano-colocation-agent.conf"
-"""What the role agent keeps on at each boot."""
+"""The role agent's file of sysctls that are enabled at each boot."""
 
 
 def kernel(host: Host) -> dict[str, Any]:
-    """``pressure`` is None where PSI is off or absent: older kernels make the file and refuse to read it."""
+    """``pressure`` is None where PSI is off or absent: older kernels create the file but reading it fails."""
     filesystems = kernel_text(host, "/proc/filesystems")
     return {
         "pressure": kernel_text(host, "/proc/pressure/cpu"),

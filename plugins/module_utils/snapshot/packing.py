@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The snapshot on its way to the controller: one short line, so that ``-vvv`` shows nobody the files in it."""
+"""The snapshot in transit to the controller: one compressed line, so that ``-vvv`` does not show file texts."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import Any, Mapping
 from ..errors import ColocationError
 
 SIZE_LIMIT = 1 << 24
-"""Bytes of JSON. A node with 110 pods takes less than a twentieth of them, and the most that a node sends of kubelet's
-files (4 MiB) and containerd's (2 MiB) fits as well. Parsing the worst document of this size took 476 MiB and 1.7 s."""
+"""Bytes of JSON. A node with 110 pods needs less than a twentieth of them. The largest set of kubelet's files (4 MiB)
+and containerd's (2 MiB) fits too. Parsing the worst document of this size took 476 MiB and 1.7 s."""
 TOO_LARGE = (
-    "Look on the node at what is unusually large: kubelet's or the runtime's configuration files and folders, or the"
-    " number of mounts and processes. If nothing is, do not trust what this node sends"
+    "Look on the node at what is unusually large: kubelet's or the runtime's configuration files and directories, or"
+    " the number of mounts and processes. If nothing is, do not trust the data from this node"
 )
 
 
 class NotUnpacked(ColocationError):
-    """What ``pack`` did not make; the message goes on behind the name of what was packed."""
+    """The input is not from ``pack``. The message continues a sentence that begins with the packed value's name."""
 
 
 def pack(snapshot: Mapping[str, Any]) -> str:
-    """zlib-compressed JSON in base64. Compressed, not encrypted: whoever can read the connection can read it."""
+    """zlib-compressed JSON in base64. Compressed, not encrypted: anyone who can read the connection can read it."""
     document = json.dumps(snapshot, separators=(",", ":"))
     return base64.b64encode(zlib.compress(document.encode("ascii"))).decode("ascii")
 
 
 def unpack(text: Any) -> Any:
-    """What was packed, made of plain builtins; NotPacked when ``text`` was cut, is too large or is something else."""
+    """The packed value, as plain builtins; NotUnpacked when ``text`` is truncated, too large or not a packed value."""
     if not isinstance(text, str):
         raise NotUnpacked("arrived as %s, not as a text" % type(text).__name__, "Run this again")
     try:
@@ -41,7 +41,7 @@ def unpack(text: Any) -> Any:
 
 
 def _decompress(packed: bytes) -> bytes:
-    """At most ``SIZE_LIMIT`` bytes; of a longer stream no more than one byte beyond it is decompressed."""
+    """At most ``SIZE_LIMIT`` bytes; a longer stream is decompressed only to one byte beyond it."""
     stream = zlib.decompressobj()
     content = stream.decompress(packed, SIZE_LIMIT + 1)
     if len(content) > SIZE_LIMIT:

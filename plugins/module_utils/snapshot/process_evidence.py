@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Evidence about processes: node agents' command lines, the cgroup of each container, other writers of cgroups.
 
-Of those others also the directories they keep, and rubik's configuration where rubik runs on the node itself.
+For other writers also their directories, and rubik's configuration where rubik runs on the node itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AGENTS = (
     "rke2",
 )
 WRITERS = ("koordlet", "rubik", "vc-agent", "volcano-config-", "katalyst-agent", "crane-agent", "systemd-oomd")
-"""Names, cut to 15 bytes as the kernel does, of others who write to cgroups; most of them run in pods."""
+"""Names (15 bytes, as in the kernel) of other programs that write to cgroups; most of them run in pods."""
 _CONTAINER = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 
@@ -55,7 +55,7 @@ def scan_processes(host: Host, booted: float | None) -> dict[str, Any]:
     for pid in host.list("/proc"):
         if not pid.isdigit():
             continue
-        # A process may end between two reads: what is gone is no evidence.
+        # A process may end between two reads.
         cgroup = kernel_text(host, "/proc/%s/cgroup" % pid)
         if cgroup is None:
             continue
@@ -84,12 +84,12 @@ def command_line_option(argv: Sequence[str], *names: str) -> str | None:
 
 
 RUBIK_CONFIG = "/var/lib/rubik/config.json"
-"""The one place that rubik reads, rubik docs/config.md; in a pod it is a mounted ConfigMap."""
+"""The only path that rubik reads, rubik docs/config.md; in a pod it is a mounted ConfigMap."""
 FEATURE_LIMIT = 32
 
 
 def rubik(host: Host) -> dict[str, Any] | None:
-    """``{cgroup_driver, features}`` of the file on the node, nothing else of it; None when there is none to read."""
+    """``{cgroup_driver, features}`` of the file on the node; None if it cannot be read."""
     text = capture(host, RUBIK_CONFIG).get("text")
     try:
         document = json.loads(text) if text is not None else None
@@ -102,7 +102,7 @@ def rubik(host: Host) -> dict[str, Any] | None:
     listed = features if isinstance(features, list) else []
     return {
         "cgroup_driver": driver if isinstance(driver, str) else None,
-        "features": [each for each in listed[:FEATURE_LIMIT] if isinstance(each, str)],
+        "features": [feature for feature in listed[:FEATURE_LIMIT] if isinstance(feature, str)],
     }
 
 
@@ -117,10 +117,10 @@ NAME_LIMIT = 100
 
 
 def writers(host: Host, commands: dict[str, int]) -> dict[str, Any]:
-    """``commands`` counts processes by name; ``folders`` are the names in folders that such writers keep."""
-    listed = {folder: list_names(host, folder)[:NAME_LIMIT] for folder in WRITER_DIRECTORIES}
+    """``commands`` counts processes by name; ``folders`` are the names in the writers' directories."""
+    listed = {directory: list_names(host, directory)[:NAME_LIMIT] for directory in WRITER_DIRECTORIES}
     return {
         "commands": commands,
-        "folders": {folder: found for folder, found in listed.items() if found},
+        "folders": {directory: names for directory, names in listed.items() if names},
         "rubik": rubik(host),
     }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about the collection's own records: open transactions, and records that cannot be relied on."""
+"""Evidence about the collection's own records: open transactions, and records that cannot be read."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..state.store import RESULT, STATE_DIRECTORY, Store, require_directories
 
 
 def unfinished_transactions(host: Host) -> list[str]:
-    """Ids of transactions that changed something and have not ended: at work this moment, or cut off.
+    """IDs of transactions that changed something and have not ended: still running, or interrupted.
 
-    Those whose journal cannot be read are among records.record_problems.
+    Transactions with an unreadable journal are in ``record_problems``.
     """
     try:
         store = Store(host)
@@ -37,7 +37,7 @@ def _is_unfinished(store: Store, transaction: str) -> bool:
 
 
 def ledger_problem(host: Host) -> dict[str, Any] | None:
-    """Why the ledger cannot be read, which stops every transaction before it begins; None where nothing does."""
+    """Why the ledger cannot be read, which stops every transaction before it begins; None if it can be read."""
     try:
         ledger.load(Store(host))
     except ColocationError as error:
@@ -45,7 +45,7 @@ def ledger_problem(host: Host) -> dict[str, Any] | None:
     return None
 
 
-DIRECTORY, JOURNAL, ANSWER, ORIGINAL, SETTINGS, IMAGES = RECORDS = (
+DIRECTORY, JOURNAL, TRANSACTION_RESULT, ORIGINAL, SETTINGS, IMAGES = RECORDS = (
     "directory",
     "journal",
     "answer",
@@ -53,15 +53,15 @@ DIRECTORY, JOURNAL, ANSWER, ORIGINAL, SETTINGS, IMAGES = RECORDS = (
     "settings",
     "images",
 )
-"""What a record is. The ledger has a key of its own in the snapshot."""
+"""Kinds of records. The ledger has a separate key in the snapshot."""
 BLOCKING = (DIRECTORY, JOURNAL)
-"""Behind these a change may lie that was cut off."""
+"""If one of these cannot be read, a change may have been interrupted."""
 
 
 def record_problems(host: Host) -> list[dict[str, Any]]:
-    """``[{record, file, message, remedy}]``; empty where all that is there can be read.
+    """``[{record, file, message, remedy}]``; empty if all existing records can be read.
 
-    A directory that cannot be looked into is the only one: what is in it, or beside it, is not looked for.
+    A directory that cannot be read is the only problem: other records are not checked then.
     """
     blocked = _problem(DIRECTORY, partial(require_directories, host))
     return [blocked] if blocked else list(filter(None, _of_files(host)))
@@ -71,7 +71,7 @@ def _of_files(host: Host) -> Iterator[dict[str, Any] | None]:
     store = Store(host)
     for transaction in store.transactions():
         yield _problem(JOURNAL, partial(Journal.load, store, transaction))
-        yield _problem(ANSWER, partial(store.read, transaction, RESULT))
+        yield _problem(TRANSACTION_RESULT, partial(store.read, transaction, RESULT))
     for saved in _originals(store):
         yield _problem(ORIGINAL, partial(ledger.text_of, store, saved))
     yield _problem(SETTINGS, partial(record.load, host))
@@ -79,7 +79,7 @@ def _of_files(host: Host) -> Iterator[dict[str, Any] | None]:
 
 
 def _originals(store: Store) -> list[Saved]:
-    """What the ledger names, if that can be read."""
+    """The saved contents that the ledger names, if it can be read."""
     try:
         targets = ledger.load(store).targets
     except ColocationError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about the container runtime: which one kubelet uses, what its CRI says of itself, and the NRI socket.
+"""Evidence about the container runtime: which one kubelet uses, its CRI status, and the NRI socket.
 
 With several runtimes on a node only kubelet knows which CRI socket it uses.
 """
@@ -17,8 +17,7 @@ from ..cri.grpc import UNIMPLEMENTED, CriError, CriFailure
 from ..cri.runtime_client import CriClient
 from ..host import Host
 from .file_evidence import capture, describe, kernel_text
-from .installer_evidence import RANCHER_DIRECTORIES as RANCHER_FOLDERS
-from .installer_evidence import SUPERVISORS
+from .installer_evidence import RANCHER_DIRECTORIES, SUPERVISORS
 from .kubelet_files import hints
 from .process_evidence import command_line_option
 from .runtime_files import (
@@ -38,7 +37,7 @@ ENDPOINT_FIELD = "containerRuntimeEndpoint"
 
 
 def kubelets_endpoint(host: Host, agents: dict[str, list[dict[str, Any]]]) -> str:
-    """The flag, else the field of kubelet's files (1.27 and later), else what the running agents suggest."""
+    """The flag, else the field of kubelet's files (1.27 and later), else a guess from the running agents."""
     kubelets = agents.get("kubelet", [])
     argv = kubelets[0]["argv"] if kubelets else []
     named = command_line_option(argv, "--container-runtime-endpoint") or _configured_endpoint(host, argv)
@@ -52,42 +51,42 @@ def kubelets_endpoint(host: Host, agents: dict[str, list[dict[str, Any]]]) -> st
 
 
 def _rancher_endpoint(host: Host) -> str | None:
-    """k3s and RKE2 can be told to use a runtime that is there already."""
-    texts = (capture(host, folder + "/config.yaml").get("text", "") for folder in RANCHER_FOLDERS)
-    found = [each for text in texts for each in _RANCHER_FIELD.findall(text)]
-    return found[-1] if found else None
+    """k3s and RKE2 can be configured to use an existing runtime."""
+    texts = (capture(host, directory + "/config.yaml").get("text", "") for directory in RANCHER_DIRECTORIES)
+    endpoints = [endpoint for text in texts for endpoint in _RANCHER_FIELD.findall(text)]
+    return endpoints[-1] if endpoints else None
 
 
 def _configured_endpoint(host: Host, argv: list[str]) -> str | None:
-    """The last word of the main file and its drop-ins."""
-    folder = command_line_option(argv, "--config-dir")
+    """The last value in the main file and its drop-ins."""
+    directory = command_line_option(argv, "--config-dir")
     paths = [command_line_option(argv, "--config") or "/var/lib/kubelet/config.yaml"]
-    if folder:
-        paths += [folder + "/" + name for name in _names(host, folder) if name.endswith(".conf")]
+    if directory:
+        paths += [directory + "/" + name for name in _names(host, directory) if name.endswith(".conf")]
     texts = (capture(host, path).get("text", "") for path in paths)
-    found = [value for text in texts for _name, value in hints(text, ENDPOINT_FIELD, indent="")]
-    return found[-1] if found else None
+    endpoints = [value for text in texts for _name, value in hints(text, ENDPOINT_FIELD, indent="")]
+    return endpoints[-1] if endpoints else None
 
 
-def _names(host: Host, folder: str) -> list[str]:
+def _names(host: Host, directory: str) -> list[str]:
     try:
-        return host.list(folder)
+        return host.list(directory)
     except (OSError, ValueError):
         return []
 
 
 def listening_sockets(proc_net_unix: str) -> list[str]:
-    """Paths of unix sockets somebody listens on: flag 0x10000 is SO_ACCEPTCON, proc(5)."""
+    """Paths of unix sockets that a process listens on: flag 0x10000 is SO_ACCEPTCON, proc(5)."""
     rows = (line.split() for line in proc_net_unix.splitlines()[1:])
     return [row[7] for row in rows if len(row) > 7 and re.match("[0-9A-F]{3}[13579BDF][0-9A-F]{4}$", row[3])]
 
 
 def running_handlers(config_json: str, version: str | None = None) -> dict[str, Any]:
-    """The part of the CRI plugin's own configuration that concerns us. The rest may hold registry passwords."""
+    """The handlers in the CRI plugin's configuration. The rest may contain registry passwords."""
     try:
         section = json.loads(config_json).get("containerd") or {}
     except (ValueError, AttributeError):
-        # Other runtimes than containerd answer with anything.
+        # Runtimes other than containerd may return anything.
         section = {}
     handlers = {}
     for name, handler in (section.get("runtimes") or {}).items():
@@ -100,7 +99,7 @@ def running_handlers(config_json: str, version: str | None = None) -> dict[str, 
 
 
 def _runtime_config(client: CriClient) -> dict[str, Any]:
-    """containerd 2.0 and CRI-O 1.28 have the call; kubelet asks it once at its start."""
+    """containerd 2.0 and CRI-O 1.28 have this call; kubelet makes it once when it starts."""
     try:
         return {"cgroup_driver": client.cgroup_driver()}
     except CriError as error:
@@ -108,7 +107,7 @@ def _runtime_config(client: CriClient) -> dict[str, Any]:
 
 
 def cri_evidence(host: Host, endpoint: str) -> dict[str, Any]:
-    """What the CRI answers; ``error`` instead when it does not."""
+    """The CRI's responses, or ``error`` if the CRI does not respond."""
     if not host.live:
         return {"endpoint": endpoint}
     try:
@@ -129,18 +128,23 @@ def cri_evidence(host: Host, endpoint: str) -> dict[str, Any]:
         "config": running_handlers(status.info["config"], version.runtime_version) if "config" in status.info else None,
         "runtime_config": runtime_config,
         "sandboxes": [
-            {"id": each.id, "ready": each.state == "READY", "namespace": each.namespace, "name": each.name}
-            for each in sandboxes
+            {"id": sandbox.id, "ready": sandbox.state == "READY", "namespace": sandbox.namespace, "name": sandbox.name}
+            for sandbox in sandboxes
         ],
         "containers": [
-            {"id": each.id, "sandbox": each.sandbox_id, "running": each.state == "RUNNING", "name": each.name}
-            for each in containers
+            {
+                "id": container.id,
+                "sandbox": container.sandbox_id,
+                "running": container.state == "RUNNING",
+                "name": container.name,
+            }
+            for container in containers
         ],
     }
 
 
 def _nri_sockets(host: Host, texts: list[str]) -> dict[str, Any]:
-    """Sockets with NRI's own name, and those that a file of the runtime names: the controller knows which is NRI's."""
+    """Listening sockets named nri.sock or named in a file of the runtime; the controller decides which is NRI's."""
     listening = listening_sockets(kernel_text(host, "/proc/net/unix") or "")
     return {
         path: describe(host, posixpath.join("/", path))
@@ -150,12 +154,12 @@ def _nri_sockets(host: Host, texts: list[str]) -> dict[str, Any]:
 
 
 def runtime(host: Host, agents: dict[str, list[dict[str, Any]]], endpoint: str) -> dict[str, Any]:
-    """Everything found of the runtime behind ``endpoint``; the first process is the containerd that serves it."""
+    """All evidence about the runtime behind ``endpoint``; the first process is the containerd that serves it."""
     processes = sort_by_endpoint(host, agents.get("containerd", []), endpoint)
     argv = processes[0]["argv"] if processes else []
     program = containerd_program(host, argv)
     version = host.run([program, "--version"]) if program and host.live else None
-    found = {
+    evidence = {
         "processes": processes,
         "program": program,
         "version": version.stdout.strip() if version and version.rc == 0 else None,
@@ -164,9 +168,9 @@ def runtime(host: Host, agents: dict[str, list[dict[str, Any]]], endpoint: str) 
         "crio": crio(host, agents.get("crio", [])),
         "docker": docker(host, agents.get("dockerd", [])),
     }
-    found["program_seconds"] += found.get("dump", {}).get("seconds", 0.0)
-    others = found["crio"] is not None or any(name in agents for name in ("dockerd", "cri-dockerd", "isulad"))
-    found["cri"] = cri_evidence(host, endpoint) if program or others else {"endpoint": endpoint}
-    files = [*found["files"].values(), *(found["crio"] or {}).get("files", {}).values()]
-    found["nri_sockets"] = _nri_sockets(host, [file.get("text", "") for file in files])
-    return found
+    evidence["program_seconds"] += evidence.get("dump", {}).get("seconds", 0.0)
+    other_runtime = evidence["crio"] is not None or any(name in agents for name in ("dockerd", "cri-dockerd", "isulad"))
+    evidence["cri"] = cri_evidence(host, endpoint) if program or other_runtime else {"endpoint": endpoint}
+    files = [*evidence["files"].values(), *(evidence["crio"] or {}).get("files", {}).values()]
+    evidence["nri_sockets"] = _nri_sockets(host, [file.get("text", "") for file in files])
+    return evidence

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Evidence about the files of container runtimes: containerd's with what they import, CRI-O's, docker's.
 
-A node has no TOML parser. What is gathered here is more than enough; the controller decides which of it counts.
+A node has no TOML parser. More is collected here than needed; the controller decides which of it is relevant.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ CONTAINERD_PROGRAMS = (
     "/var/lib/rancher/k3s/data/current/bin/containerd",
     "/var/lib/rancher/rke2/bin/containerd",
 )
-# Whose containerd listens elsewhere than its command line and file say.
+# Installers whose containerd does not listen at the address in its command line and file.
 _SOCKETS_BY_CONFIG = (
     ("/rancher/", "/run/k3s/containerd/containerd.sock"),
     ("/docker/containerd/", "/run/docker/containerd/containerd.sock"),
 )
 
 _SET = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]")
-"""What Go's filepath.Match and Python's fnmatch read differently: ``[^a]``, ``[!a]`` and a backslash."""
+"""Patterns that Go's filepath.Match and Python's fnmatch interpret differently: ``[^a]``, ``[!a]`` and backslashes."""
 
 MAX_FILES = 64
 MAX_BYTES = 1 << 20
-"""Of text, after which no further file is taken: the controller parses all of it."""
+"""Bytes of text after which no further file is collected, because the controller parses all of them."""
 MAX_DIRECTORIES = 256
 
 _IMPORTS = re.compile("^\ufeff?[ \t]*[\"']?imports[\"']?[ \t]*=[ \t]*\\[", re.MULTILINE | re.IGNORECASE)
-"""Behind a byte order mark too, which 1.x passes over."""
+"""Also after a byte order mark, which containerd 1.x ignores."""
 _ITEM = re.compile(r"""(?:\s|,|\#[^\n]*)*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)')""")
 _ADDRESS = re.compile(
     r"^[ \t]*address[ \t]*=[ \t]*[\"']([^\"'\n]+/containerd\.sock)[\"']", re.MULTILINE | re.IGNORECASE
@@ -56,18 +56,18 @@ _RELEVANT_TABLE = re.compile(r"\[plugins\..*(?:\.containerd|\.runtimes\..+|io\.c
 
 
 def import_patterns(text: str) -> list[str]:
-    """Every string of every array called ``imports``, wherever it stands; too many are harmless."""
-    found: list[str] = []
+    """The strings of all arrays named ``imports``, in any table; extra strings are harmless."""
+    patterns: list[str] = []
     for start in _IMPORTS.finditer(text):
         item = _ITEM.match(text, start.end())
-        while item and len(found) < MAX_FILES:
-            found.append(_unescape(item.group(1)) if item.group(1) is not None else item.group(2))
+        while item and len(patterns) < MAX_FILES:
+            patterns.append(_unescape(item.group(1)) if item.group(1) is not None else item.group(2))
             item = _ITEM.match(text, item.end())
-    return found
+    return patterns
 
 
 def _unescape(text: str) -> str:
-    """Of a TOML string in double quotes; the escapes that TOML shares with JSON are those that paths have."""
+    """The value of a TOML string in double quotes, with the escapes that TOML shares with JSON."""
     try:
         value: str = json.loads('"' + text + '"', strict=False)
     except ValueError:
@@ -76,17 +76,17 @@ def _unescape(text: str) -> str:
 
 
 def _widen_pattern(pattern: str) -> str:
-    """A pattern of fnmatch that matches whatever Go's matches, and maybe more."""
+    """An fnmatch pattern that matches at least all names that Go's pattern matches."""
     return _SET.sub("?", pattern).replace("[", "?")
 
 
 class _Imports:
-    """Files that files import, within bounds, in no order that means anything."""
+    """Files that are imported, directly or indirectly, within limits. Their order has no meaning."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._bytes = 0
-        self._folders = 0
+        self._listed_directories = 0
         self.files: dict[str, Any] = {}
         self.cut = False
 
@@ -106,91 +106,93 @@ class _Imports:
                 pending += self._matches(os.path.normpath(os.path.join(os.path.dirname(path), pattern)))
 
     def _matches(self, pattern: str) -> list[str]:
-        """filepath.Glob of Go, which containerd asks only for patterns with a ``*``."""
+        """Go's filepath.Glob, which containerd calls only for patterns with a ``*``."""
         if "*" not in pattern:
             return [pattern]
-        found = [""]
+        paths = [""]
         for part in pattern.split("/")[1:]:
-            if any(each in part for each in "*?[\\"):
-                found = [
-                    folder + "/" + name
-                    for folder in found
-                    for name in self._names(folder)
+            if any(character in part for character in "*?[\\"):
+                paths = [
+                    directory + "/" + name
+                    for directory in paths
+                    for name in self._names(directory)
                     if fnmatch.fnmatchcase(name, _widen_pattern(part))
                 ]
             else:
-                found = [folder + "/" + part for folder in found]
-        return [path for path in found if describe(self._host, path)["kind"] != "missing"]
+                paths = [directory + "/" + part for directory in paths]
+        return [path for path in paths if describe(self._host, path)["kind"] != "missing"]
 
-    def _names(self, folder: str) -> list[str]:
-        self._folders += 1
-        if self._folders > MAX_DIRECTORIES:
+    def _names(self, directory: str) -> list[str]:
+        self._listed_directories += 1
+        if self._listed_directories > MAX_DIRECTORIES:
             self.cut = True
             return []
         try:
-            return self._host.list(folder or "/")
+            return self._host.list(directory or "/")
         except (OSError, ValueError):
             return []
 
 
 def dump_excerpt(dump: str) -> str:
-    """What ``containerd config dump`` says of handlers and NRI and no more: registry passwords stand in it too."""
-    kept, wanted = [], True
+    """The lines of ``containerd config dump`` about handlers and NRI; others may contain registry passwords."""
+    lines, relevant = [], True
     for line in dump.splitlines():
         stripped = line.strip()
         if stripped.startswith("["):
-            wanted = _RELEVANT_TABLE.fullmatch(stripped) is not None
-            if wanted:
-                kept.append(stripped)
-        elif wanted and _RELEVANT.fullmatch(line):
-            kept.append(stripped)
-    return "\n".join(kept) + "\n"
+            relevant = _RELEVANT_TABLE.fullmatch(stripped) is not None
+            if relevant:
+                lines.append(stripped)
+        elif relevant and _RELEVANT.fullmatch(line):
+            lines.append(stripped)
+    return "\n".join(lines) + "\n"
 
 
 def _dump(host: Host, program: str, config: str) -> dict[str, Any]:
-    answer = host.run([program, "--config", config, "config", "dump"])
-    if answer.rc != 0:
-        lines = answer.stderr.strip().splitlines()
-        return {"error": lines[-1] if lines else "no answer", "seconds": round(answer.seconds, 3)}
-    return {"text": dump_excerpt(answer.stdout), "seconds": round(answer.seconds, 3)}
+    result = host.run([program, "--config", config, "config", "dump"])
+    if result.rc != 0:
+        lines = result.stderr.strip().splitlines()
+        return {"error": lines[-1] if lines else "no answer", "seconds": round(result.seconds, 3)}
+    return {"text": dump_excerpt(result.stdout), "seconds": round(result.seconds, 3)}
 
 
 def listen_address(host: Host, argv: list[str]) -> str:
-    """Path of the socket that a containerd started like this serves."""
+    """Path of the socket that a containerd with this command line serves."""
     named = command_line_option(argv, "--address", "-a")
     config = command_line_option(argv, "--config", "-c") or CONTAINERD_CONFIG
     if not named:
-        found = _ADDRESS.search(capture(host, config).get("text", ""))
-        named = found.group(1) if found else None
+        match = _ADDRESS.search(capture(host, config).get("text", ""))
+        named = match.group(1) if match else None
     return named or next((socket for part, socket in _SOCKETS_BY_CONFIG if part in config), CONTAINERD_SOCKET)
 
 
 def sort_by_endpoint(host: Host, processes: list[dict[str, Any]], endpoint: str) -> list[dict[str, Any]]:
-    """The processes, the one that serves ``endpoint`` first: docker and k3s both bring a containerd of their own."""
-    wanted = endpoint.replace("/var/run/", "/run/")
+    """The processes, the one that serves ``endpoint`` first: docker and k3s each run a separate containerd."""
+    socket_path = endpoint.replace("/var/run/", "/run/")
     if len(processes) < 2:
         return processes
     return sorted(
         processes,
-        key=lambda each: not wanted.endswith(listen_address(host, each["argv"]).replace("/var/run/", "/run/")),
+        key=lambda process: (
+            not socket_path.endswith(listen_address(host, process["argv"]).replace("/var/run/", "/run/"))
+        ),
     )
 
 
 def containerd_files(host: Host, argv: list[str], program: str | None) -> dict[str, Any]:
-    """``{config_path, files, import_limit, dump}``: the main file, its imports and the drop-ins of the usual folder."""
+    """``{config_path, files, import_limit, dump}``: the main file, its imports and the drop-ins in conf.d."""
     config = command_line_option(argv, "--config", "-c") or CONTAINERD_CONFIG
     imports = _Imports(host)
     imports.follow(config)
     imported = len(imports.files) > 1
     for name in _drop_ins(host):
         imports.follow(CONTAINERD_DROP_INS + "/" + name)
-    found: dict[str, Any] = {"config_path": config, "files": imports.files}
+    evidence: dict[str, Any] = {"config_path": config, "files": imports.files}
     if imports.cut:
-        found["import_limit"] = True
-    # A program more only where merging matters: containerd's own reading of several files is evidence no parser gives.
+        evidence["import_limit"] = True
+    # Costs a process, so only if files are merged: only containerd itself shows how it merges them.
     if program and host.live and (imported or len(imports.files) > 1):
-        found["dump"] = _dump(host, program, config)
-    return found
+        evidence["dump"] = _dump(host, program, config)
+    return evidence
 
 
 def _drop_ins(host: Host) -> list[str]:
@@ -201,7 +203,7 @@ def _drop_ins(host: Host) -> list[str]:
 
 
 def containerd_program(host: Host, argv: list[str]) -> str | None:
-    """The program of a running containerd, else of the usual places; k3s and RKE2 name theirs without a path."""
+    """The program of a running containerd, else from the usual paths; k3s and RKE2 start containerd without a path."""
     config = command_line_option(argv, "--config", "-c") or CONTAINERD_CONFIG
     rancher = [path for path in CONTAINERD_PROGRAMS if path.startswith("/".join(config.split("/")[:5]) + "/")]
     candidates = (*(argv[:1] if argv and os.path.isabs(argv[0]) else ()), *rancher, *CONTAINERD_PROGRAMS)
@@ -216,13 +218,13 @@ MAX_CRIO_DROP_INS = 64
 
 
 def crio(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Everything found of CRI-O; None on a node without it."""
+    """All evidence about CRI-O; None on a node without it."""
     argv = processes[0]["argv"] if processes else []
     config = command_line_option(argv, "--config", "-c") or CRIO_CONFIG
-    folder = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
+    directory = (command_line_option(argv, "--config-dir", "-d") or CRIO_DROP_INS).rstrip("/")
     program = next((path for path in CRIO_PROGRAMS if describe(host, path)["kind"] in ("regular", "symlink")), None)
     try:
-        names = host.list(folder)[:MAX_CRIO_DROP_INS]
+        names = host.list(directory)[:MAX_CRIO_DROP_INS]
     except (OSError, ValueError):
         names = []
     if not processes and program is None:
@@ -231,7 +233,7 @@ def crio(host: Host, processes: list[dict[str, Any]]) -> dict[str, Any] | None:
         "processes": processes,
         "program": program,
         "config_path": config,
-        "files": {path: capture(host, path) for path in (config, *(folder + "/" + name for name in names))},
+        "files": {path: capture(host, path) for path in (config, *(directory + "/" + name for name in names))},
     }
 
 

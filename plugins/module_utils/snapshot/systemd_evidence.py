@@ -26,7 +26,7 @@ OTHER_UNITS = (
     "kubepods.slice",
     "-.slice",
 )
-"""Kept only when systemd has loaded them."""
+"""Reported only if systemd has loaded them."""
 PROPERTIES = (
     "Id",
     "LoadState",
@@ -46,7 +46,7 @@ PROPERTIES = (
     "ManagedOOMMemoryPressure",
 )
 _LIBRARY = re.compile(r"libsystemd-shared-(\S+?)\.so(?: \(deleted\))?$", re.MULTILINE)
-"""An upgraded library is still mapped after its file is gone."""
+"""An upgraded library stays mapped after its file is deleted."""
 _LIBRARY_DIRECTORIES = ("/usr/lib/systemd", "/usr/lib64/systemd", "/lib/systemd")
 
 
@@ -57,25 +57,25 @@ def parse_show(text: str) -> list[dict[str, str]]:
 
 
 def mapped_version(proc_maps: str) -> str | None:
-    """The version of the library that PID 1 runs with: what is installed may be newer and wait for the next boot."""
-    found = _LIBRARY.search(proc_maps)
-    return found[1] if found else None
+    """The version of the library that PID 1 has loaded. The installed one may be newer until the next boot."""
+    match = _LIBRARY.search(proc_maps)
+    return match[1] if match else None
 
 
 def installed_version(host: Host) -> str | None:
-    """The version by the name of the installed library, which every program of systemd is linked with since 233."""
+    """The version in the name of the installed library, which all systemd programs link since 233."""
     triplets = ["/usr/lib/%s/systemd" % name for name in list_names(host, "/usr/lib") if "-linux-" in name]
-    libraries = [name for folder in (*_LIBRARY_DIRECTORIES, *triplets) for name in list_names(host, folder)]
-    return next((found[1] for found in map(_LIBRARY.search, libraries) if found), None)
+    libraries = [name for directory in (*_LIBRARY_DIRECTORIES, *triplets) for name in list_names(host, directory)]
+    return next((match[1] for match in map(_LIBRARY.search, libraries) if match), None)
 
 
 def _query_version(host: Host) -> str | None:
-    answer = host.run(["systemctl", "show", "--property=Version"])
-    return parse_show(answer.stdout)[0].get("Version") if answer.rc == 0 else None
+    result = host.run(["systemctl", "show", "--property=Version"])
+    return parse_show(result.stdout)[0].get("Version") if result.rc == 0 else None
 
 
 def _version(host: Host) -> str | None:
-    """One call shows either the manager or units; the version is read from PID 1's memory map to save the second."""
+    """A systemctl call shows either the manager or units; PID 1's memory map saves the second call."""
     return mapped_version(kernel_text(host, "/proc/1/maps") or "") or _query_version(host)
 
 
@@ -84,10 +84,10 @@ def _is_relevant(unit: dict[str, str]) -> bool:
 
 
 def services(host: Host) -> dict[str, Any]:
-    """``{version, installed, units: {name: {property: value}}}``; no units when PID 1 is not systemd or of an image."""
+    """``{version, installed, units: {name: {property: value}}}``; no units in an image or if PID 1 is not systemd."""
     installed = installed_version(host)
     if not host.live:
         return {"version": None, "installed": installed, "units": {}}
-    shown = host.run(["systemctl", "show", "--property=" + ",".join(PROPERTIES), "--", *NODE_UNITS, *OTHER_UNITS])
-    units = {unit["Id"]: unit for unit in parse_show(shown.stdout) if _is_relevant(unit)} if shown.rc == 0 else {}
+    result = host.run(["systemctl", "show", "--property=" + ",".join(PROPERTIES), "--", *NODE_UNITS, *OTHER_UNITS])
+    units = {unit["Id"]: unit for unit in parse_show(result.stdout) if _is_relevant(unit)} if result.rc == 0 else {}
     return {"version": _version(host), "installed": installed, "units": units}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The base of all action plugins: check variables and arguments, reach the node, turn errors into results."""
+"""The base of all action plugins: check variables and arguments, run modules on the node, turn errors into results."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .transport import ConnectionLost, Node, NodeFailure
 
 
 def strip_tags(value: Any) -> Any:
-    """The same value made of exact str, int, float, bool, list and dict."""
+    """The same value with plain str, int, float, bool, list and dict instead of Ansible's subclasses."""
     if isinstance(value, Mapping):
-        return {strip_tags(key): strip_tags(each) for key, each in value.items()}
+        return {strip_tags(key): strip_tags(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [strip_tags(each) for each in value]
+        return [strip_tags(item) for item in value]
     if value is None or isinstance(value, bool):
         return value
     for kind in (int, float):
@@ -50,15 +50,15 @@ RENAMED = {
     "colocation_scheduler_key": "colocation_scheduler_configmap_key",
     "colocation_snapshot_folder": "colocation_snapshot_directory",
 }
-"""Variables by their names of before the first release: docs/names.md."""
+"""New names of variables by their names before the first release: docs/names.md."""
 
 
 class UnknownVariable(ValueError):
-    """Names of variables with our prefix that are not ours."""
+    """Variables with this collection's prefix that it does not have."""
 
 
 def require_known(names: Iterable[object], known: Collection[str] = VARIABLES) -> None:
-    """UnknownVariable if one of ``names`` begins as ours do and is not in ``known``; names the nearest."""
+    """UnknownVariable for ``names`` with our prefix that are not in ``known``; the message suggests similar names."""
     unknown = sorted(name for name in names if isinstance(name, str) and name.startswith(PREFIX) and name not in known)
     if unknown:
         raise UnknownVariable(
@@ -78,21 +78,21 @@ def _sentence(name: str, known: Collection[str]) -> str:
 
 STOP = "stop"
 SUCCEEDED = ("committed", "none")
-"""States of a transaction that was carried out, or in check mode would not be refused."""
+"""States of a transaction that was applied, or in check mode would not be refused."""
 
 
 class PrintableDisplay:
-    """Ansible's display for texts that a node may have had a part in."""
+    """Ansible's display for texts that may contain data from a node."""
 
     def __init__(self, display: Display) -> None:
         self._display = display
 
     def display(self, text: str) -> None:
-        """Show a text, of several lines perhaps."""
+        """Show a text of one or more lines."""
         self._display.display(printable(text))
 
     def warning(self, text: Any) -> None:
-        """Show a warning of one line."""
+        """Show a warning on one line."""
         self._display.warning(one_line(str(text)))
 
 
@@ -100,9 +100,9 @@ display = PrintableDisplay(Display())
 
 
 class ColocationAction(ActionBase):
-    """An action with an argument specification, whose ``work`` is all that differs between modules.
+    """An action with an argument specification; each module implements ``execute``.
 
-    Whatever it returns or displays passes ``printable``: here is the boundary between nodes and the terminal.
+    All results and displayed texts pass ``printable``: this is the boundary between nodes and the terminal.
     """
 
     TRANSFERS_FILES = False
@@ -114,8 +114,8 @@ class ColocationAction(ActionBase):
     host: str
 
     @abstractmethod
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The module's result for validated arguments of plain builtins."""
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The module's result for validated arguments, which are plain builtins."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
@@ -124,79 +124,79 @@ class ColocationAction(ActionBase):
             self._require_known_variables(task_vars or {})
         except UnknownVariable as error:
             return {**result, "failed": True, "msg": str(error)}
-        self._told_of_boots: set[str] = set()
-        _checked, given = self.validate_argument_spec(self.ARGUMENTS)
-        # Without aliases: their values are under the option's name too.
-        arguments = {name: given[name] for name in self.ARGUMENTS if name in given}
+        self._reported_boots: set[str] = set()
+        _checked, options = self.validate_argument_spec(self.ARGUMENTS)
+        # Without aliases: their values are also under the option's name.
+        arguments = {name: options[name] for name in self.ARGUMENTS if name in options}
         node = Node(
-            lambda name, given: self._on_node(name, given, task_vars or {}),
+            lambda name, module_arguments: self._on_node(name, module_arguments, task_vars or {}),
             arguments.get("root", "/"),
             named_cgroups(arguments),
             arguments.get("kubeadm_patches"),
             self.host,
         )
         try:
-            result.update(self.work(node, strip_tags(arguments)))
+            result.update(self.execute(node, strip_tags(arguments)))
         except NodeFailure as failure:
             result.update(failure.result)
         except ConnectionLost as lost:
-            raise lost.cause from None  # Not from lost, whose cause it is: Ansible would tell the circle ten times.
+            raise lost.cause from None  # Not from lost: Ansible would print the circular chain of causes ten times.
         except (ProfileError, SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
         return printable_result(result)
 
     def _require_known_variables(self, task_vars: Mapping[str, Any]) -> None:
-        """Variables configure roles and playbooks; a task of the user's own passes options."""
+        """Only for tasks of this collection's roles: users' own tasks pass options, not variables."""
         role = self._task._role
         if role is not None and role.get_name().startswith(COLLECTION):
             require_known(task_vars)
 
     def _on_node(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer: dict[str, Any] = strip_tags(
+            module_result: dict[str, Any] = strip_tags(
                 self._execute_module(module_name=name, module_args=arguments, task_vars=task_vars)
             )
         except AnsibleConnectionFailure as error:
             raise ConnectionLost(error) from error
-        warnings = answer.get("warnings")
+        warnings = module_result.get("warnings")
         for warning in warnings if isinstance(warnings, list) else ():
             display.warning(warning)
-        return answer
+        return module_result
 
     def recover_transaction(
         self, node: Node, snapshot: dict[str, Any], way: str
     ) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """The snapshot, a new one once what was cut off has been settled, and how that ended.
+        """Recover interrupted transactions as ``way`` says; (the snapshot, or a new one after that; result or None).
 
-        In check mode nothing is; what is to be left as it is fails there as well. Neither is anything while a journal
-        cannot be read: the plan refuses that.
+        Check mode recovers nothing, but ``stop`` fails there too. Nothing is recovered while a journal cannot be read,
+        because the plan refuses that.
         """
         unfinished = snapshot.get("unfinished_transactions")
-        if any(each["record"] in BLOCKING for each in snapshot.get("record_problems", ())):
+        if any(problem["record"] in BLOCKING for problem in snapshot.get("record_problems", ())):
             return snapshot, None
         if not unfinished or (self._task.check_mode and way != STOP):
             return snapshot, None
-        found = node.recover(way, self.show_progress, unfinished)
-        if found is None:
+        recovered = node.recover(way, self.show_progress, unfinished)
+        if recovered is None:
             return node.snapshot(), None
-        display.warning(f"{self.host}: transaction {found['id']} had been cut off, now it is {found['state']}")
-        return node.snapshot(), found
+        display.warning(f"{self.host}: transaction {recovered['id']} was interrupted, now it is {recovered['state']}")
+        return node.snapshot(), recovered
 
     def run_transaction(self, node: Node, document: Mapping[str, Any]) -> dict[str, Any]:
-        """The end of the transaction; in check mode its refusal, by the same checks, or the state ``none``."""
+        """The result of the transaction; in check mode its refusal by the same checks, or the state ``none``."""
         return node.check(document) if self._task.check_mode else node.transact(document, self.show_progress)
 
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
-        """Where a transaction is, for the person who watches."""
-        self._tell_of_boot(transaction.get("recovered") or {})
+        """Display the progress of a transaction."""
+        self._report_boot_rollback(transaction.get("recovered") or {})
         display.display(one_line(progress_line(self.host, transaction)))
 
-    def _tell_of_boot(self, found: Mapping[str, Any]) -> None:
-        """Once, and as soon as it is known: nobody was there to be told, and this run may break off."""
-        if found.get("at_boot") and found["id"] not in self._told_of_boots:
-            self._told_of_boots.add(found["id"])
-            left = ", ".join(found["to_prove"]) or "nothing"
+    def _report_boot_rollback(self, recovered: Mapping[str, Any]) -> None:
+        """Warn once about a rollback at boot, immediately, because this run may be interrupted."""
+        if recovered.get("at_boot") and recovered["id"] not in self._reported_boots:
+            self._reported_boots.add(recovered["id"])
+            unproven = ", ".join(recovered["to_prove"]) or "nothing"
             display.warning(
-                f"{self.host}: the node went down during transaction {found['id']}, which was undone when it booted"
-                f" ({found['state']}); not proven since: {left}"
+                f"{self.host}: the node went down during transaction {recovered['id']}, which was undone when it booted"
+                f" ({recovered['state']}); not proven since: {unproven}"
             )

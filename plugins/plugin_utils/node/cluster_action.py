@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the action plugins share that run on the controller and ask an API server."""
+"""The base classes of action plugins that run on the controller and use an API server."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from .transport import Node
 
 
 class HostvarsAction(ColocationAction):
-    """An action on the controller; ``self.hostvars`` are those of the play's hosts."""
+    """An action on the controller; ``self.hostvars`` are the variables of the play's hosts."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         self.hostvars = (task_vars or {}).get("hostvars", {})
         return super().run(tmp, task_vars)
 
     def known(self, name: str) -> Mapping[str, Any]:
-        """What is known of a host, untemplated: hostvars[name] would template every variable of every host."""
-        found: Mapping[str, Any] = self.hostvars.raw_get(name)
-        return found
+        """A host's untemplated variables: hostvars[name] would template all variables of all hosts."""
+        variables: Mapping[str, Any] = self.hostvars.raw_get(name)
+        return variables
 
 
 class ClusterAction(HostvarsAction):
-    """One that asks an API server."""
+    """An action that uses an API server."""
 
     UNNAMED: ClassVar[str] = ""
-    """What is wrong where no kubeconfig is given."""
+    """Error message for a missing kubeconfig option."""
     PAGE: ClassVar[str] = ""
-    """The page that lists the verbs that the kubeconfig's user needs."""
+    """The docs page with the permissions that the kubeconfig's user needs."""
     UNTOUCHED: ClassVar[str] = NOTHING_CHANGED
-    """What was changed when a request fails."""
+    """For error messages: what was changed when a request fails."""
     ALTERNATIVE: ClassVar[str] = ""
-    """How to do without a verb, for error messages."""
+    """For error messages: how to work without a permission."""
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return self.on_cluster(node, arguments)
         except ClusterError as error:
@@ -50,26 +50,26 @@ class ClusterAction(HostvarsAction):
 
     @abstractmethod
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result; ClusterError where the cluster does not allow it."""
+        """The result; ClusterError if the cluster does not allow it."""
 
     def client(self, arguments: Mapping[str, Any]) -> Client:
-        """A client for the API server; in check mode what writes is a dry run."""
+        """A client for the API server; in check mode write requests are dry runs."""
         return self.connect(ErrorContext(self._kubeconfig(arguments), self.PAGE, self.UNTOUCHED, self.ALTERNATIVE))
 
     def connect(self, context: ErrorContext) -> Client:
         return Client(context, dry_run=bool(self._task.check_mode))
 
     def _kubeconfig(self, arguments: Mapping[str, Any]) -> str:
-        """The absolute path of a kubeconfig; ClusterError where there is none."""
+        """The absolute path of the kubeconfig; ClusterError if it is missing."""
         if self._connection.transport != "local":
             module = (self._task.resolved_action or self._task.action or "").rpartition(".")[2]
             raise ClusterError(
                 f"{module} runs on the controller, not on a node", "Give the task delegate_to: localhost."
             )
-        given = arguments["kubeconfig"]
-        if not given:
+        kubeconfig = arguments["kubeconfig"]
+        if not kubeconfig:
             raise ClusterError(self.UNNAMED, "Nothing was changed. Give the path of one on the controller.")
-        path = os.path.abspath(given)
+        path = os.path.abspath(kubeconfig)
         if not os.path.isfile(path):
             raise ClusterError(
                 f"{path} is not a file", "Nothing was changed. Give the kubeconfig's path on the controller."
@@ -78,5 +78,5 @@ class ClusterAction(HostvarsAction):
 
 
 def redacted_diff(change: ObjectChange) -> dict[str, str]:
-    """A diff without what may be a secret in it."""
+    """A diff without possible secrets."""
     return {name: redact_text(text) for name, text in change.diff().items()}

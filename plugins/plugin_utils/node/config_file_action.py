@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The modules that write one side's configuration file and leave the restart to whoever called them."""
+"""Base of the modules that write the configuration file of kubelet or a runtime and leave the restart to the user."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .evidence_schema import interpret_snapshot
 from .transport import Node
 
 STRATEGY = "main-file"
-"""The file in force is edited in place, where a module does not say otherwise."""
+"""The default: the main configuration file is edited in place."""
 
 
 class FilesAction(ColocationAction):
-    """``CHANGES`` and ``RULES`` say which side of the plan a module is about; ``BOOT`` tells of it in an image."""
+    """``CHANGES`` and ``RULES`` are a module's part of the plan; ``BOOT`` describes the first boot of an image."""
 
     CHANGES: Callable[[PlanDraft], tuple[Change, ...]]
     RULES: tuple[RefusalRule, ...]
@@ -41,20 +41,20 @@ class FilesAction(ColocationAction):
 
     @staticmethod
     def side(facts: NodeFacts) -> KubeletFacts | RuntimeFacts:
-        """What this module configures."""
-        raise TypeError("a subclass names its side")
+        """The facts of the service that this module configures."""
+        raise TypeError("a subclass must define its side")
 
     @staticmethod
     def remarks(_draft: PlanDraft) -> dict[str, Any]:
-        """What the result says of this side alone."""
+        """Keys of the result that only this module has."""
         return {}
 
-    def work(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        wanted = parse_profile(arguments)
+    def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        desired = parse_profile(arguments)
         snapshot, recovered = self.recover_transaction(node, node.snapshot(), arguments["recover"])
         began = time.process_time()
         facts = interpret_snapshot(node.name, snapshot)
-        draft = PlanDraft(facts, resolve_profile(facts, wanted))
+        draft = PlanDraft(facts, resolve_profile(facts, desired))
         refused = journal_refusals(facts) or refusals(draft, (*SYSTEM_REFUSALS, *self.RULES))
         if refused:
             return {"failed": True, "msg": refusal_message(Plan(refusals=refused))}
@@ -76,12 +76,12 @@ class FilesAction(ColocationAction):
             if transaction["state"] not in SUCCEEDED:
                 message = failure_message(transaction) + concurrent_edits.describe(node, edits, transaction)
                 return {"failed": True, "msg": message, "transaction": transaction}
-        result["usage"] = node.usage.published()
+        result["usage"] = node.usage.to_result()
         return result
 
     def _consequences(self, facts: NodeFacts, needed: Plan, profile: Profile) -> dict[str, Any]:
         side = self.side(facts)
-        # In an image nothing runs that would have to be restarted.
+        # In an image no service runs that needs a restart.
         restart = side.running and bool(needed.needs & {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME})
         return {
             "path": side.config.path,

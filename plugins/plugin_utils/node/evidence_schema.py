@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The schema of what a node or a file reports; documents are compared with it before they are read."""
+"""The schema of documents from a node or a file, which are checked against it before they are interpreted."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..profile.validators import ProfileError
 TEXT, NUMBER, SWITCH = (str,), (int, float), (bool,)
 NOTHING = (type(None),)
 ANY = "*"
-"""Stands for every key of a mapping, or every item of a list."""
+"""Matches all keys of a mapping or all items of a list."""
 
 FILES = {ANY: {"kind": TEXT, "?text": TEXT, "?error": TEXT, "?ctime": NUMBER, "?mtime": NUMBER}}
 FILE = FILES[ANY]
-FOLDER = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]}
+DIRECTORY = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]}
 PROCESSES = [{"argv": [TEXT], "pid": (int,), "?started_at": NUMBER + NOTHING}]
 
 SNAPSHOT_SCHEMA: dict[str, Any] = {
@@ -52,8 +52,8 @@ SNAPSHOT_SCHEMA: dict[str, Any] = {
         "checkpoint_path": TEXT,
         "healthz": TEXT + NOTHING,
         "files": FILES,
-        "?config_dir": FOLDER,
-        "?embedded_dir": FOLDER,
+        "?config_dir": DIRECTORY,
+        "?embedded_dir": DIRECTORY,
         "?dropin_variable": SWITCH + NOTHING,
         "?unit_files": [TEXT],
         "?environment_files": [TEXT],
@@ -97,59 +97,61 @@ SNAPSHOT_SCHEMA: dict[str, Any] = {
     "?ledger_problem": ({"file": TEXT, "message": TEXT, "remedy": TEXT}, None),
     "?record_problems": [{"record": TEXT, "file": TEXT, "message": TEXT, "remedy": TEXT}],
 }
-"""``?``: may be missing. Keys that are not named here are nobody's business here. (shape, None): or nothing."""
+"""``?``: optional. Keys that are not listed are not checked. (shape, None): the shape or null."""
 
 _NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
 
 
 def snapshot_schema_error(snapshot: Mapping[str, Any]) -> str | None:
-    """The first place where a document is no snapshot, in words; None for one whose sections are not even there."""
+    """Description of the first error in a snapshot; None without errors, and None if required sections are missing."""
     whole = all(isinstance(snapshot.get(name), Mapping) for name in SNAPSHOT_SCHEMA if name[0] != "?")
     return first_schema_error(snapshot, SNAPSHOT_SCHEMA) if whole else None
 
 
-def first_schema_error(found: Any, shape: Any) -> str | None:
-    """The first place where a document is not of a shape such as ``SNAPSHOT``, in words; None where it is."""
-    return next((f"the document{each}" if each[0] == " " else each for each in _schema_errors(found, shape, "")), None)
+def first_schema_error(document: Any, shape: Any) -> str | None:
+    """Description of the first difference of a document from a shape such as SNAPSHOT_SCHEMA; None if it matches."""
+    return next(
+        (f"the document{error}" if error[0] == " " else error for error in _schema_errors(document, shape, "")), None
+    )
 
 
-def _schema_errors(found: Any, shape: Any, place: str) -> Iterator[str]:
+def _schema_errors(value: Any, shape: Any, place: str) -> Iterator[str]:
     if isinstance(shape, tuple):
-        yield from _of_kinds(found, shape, place)
+        yield from _of_kinds(value, shape, place)
     elif isinstance(shape, list):
-        if not isinstance(found, list):
-            yield f"{place} is {_name(found)}, not a list"
+        if not isinstance(value, list):
+            yield f"{place} is {_name(value)}, not a list"
             return
-        for number, each in enumerate(found):
-            yield from _schema_errors(each, shape[0], f"{place}[{number}]")
-    elif not isinstance(found, Mapping):
-        yield f"{place} is {_name(found)}, not a mapping"
+        for number, item in enumerate(value):
+            yield from _schema_errors(item, shape[0], f"{place}[{number}]")
+    elif not isinstance(value, Mapping):
+        yield f"{place} is {_name(value)}, not a mapping"
     else:
         for key, inner in shape.items():
-            yield from _entries(found, key, inner, place)
+            yield from _entries(value, key, inner, place)
 
 
-def _entries(found: Mapping[str, Any], key: str, inner: Any, place: str) -> Iterator[str]:
+def _entries(mapping: Mapping[str, Any], key: str, inner: Any, place: str) -> Iterator[str]:
     name = key.removeprefix("?")
     if key == ANY:
-        for each, value in found.items():
-            yield from _schema_errors(value, inner, f"{place}.{each}".lstrip("."))
-    elif name in found:
-        yield from _schema_errors(found[name], inner, f"{place}.{name}".lstrip("."))
+        for entry, value in mapping.items():
+            yield from _schema_errors(value, inner, f"{place}.{entry}".lstrip("."))
+    elif name in mapping:
+        yield from _schema_errors(mapping[name], inner, f"{place}.{name}".lstrip("."))
     elif name == key:
         yield f"{place} lacks {key}"
 
 
-def _of_kinds(found: Any, kinds: tuple[Any, ...], place: str) -> Iterator[str]:
+def _of_kinds(value: Any, kinds: tuple[Any, ...], place: str) -> Iterator[str]:
     if kinds[-1] is None:
-        if found is not None:
-            yield from _schema_errors(found, kinds[0], place)
-    elif (isinstance(found, bool) and bool not in kinds and object not in kinds) or not isinstance(found, kinds):
-        yield f"{place} is {_name(found)}, not {_NAMES.get(kinds[0], 'this')}"
+        if value is not None:
+            yield from _schema_errors(value, kinds[0], place)
+    elif (isinstance(value, bool) and bool not in kinds and object not in kinds) or not isinstance(value, kinds):
+        yield f"{place} is {_name(value)}, not {_NAMES.get(kinds[0], 'this')}"
 
 
-def _name(found: Any) -> str:
-    return "nothing" if found is None else _NAMES.get(type(found), type(found).__name__)
+def _name(value: Any) -> str:
+    return "nothing" if value is None else _NAMES.get(type(value), type(value).__name__)
 
 
 _TRANSACTION: dict[str, Any] = {
@@ -163,11 +165,11 @@ _TRANSACTION: dict[str, Any] = {
     "?limit": NUMBER,
 }
 _NONE = {"state": TEXT, "?id": TEXT + NOTHING}
-"""The answer when there is no transaction."""
+"""The shape of the response without a transaction."""
 
 
 def checked_snapshot(document: Any, source: str) -> dict[str, Any]:
-    """A snapshot document whose shape is right; SnapshotError that begins with ``source`` for any other."""
+    """A snapshot document with a valid shape; SnapshotError that begins with ``source`` for an invalid one."""
     if not isinstance(document, dict):
         raise SnapshotError(f"{source}: not a snapshot document")
     with snapshot_errors(source, "snapshot"):
@@ -178,25 +180,25 @@ def checked_snapshot(document: Any, source: str) -> dict[str, Any]:
     return document
 
 
-def transaction_defect(answer: Any) -> str | None:
-    """The first place where a node's answer about a transaction has the wrong shape; None for the right one."""
-    is_none = isinstance(answer, Mapping) and answer.get("state") == "none"
-    wrong = first_schema_error(answer, _NONE if is_none else _TRANSACTION)
-    recovered = None if wrong or is_none else answer.get("recovered")
+def transaction_defect(transaction: Any) -> str | None:
+    """The first error in the shape of a node's response about a transaction; None without errors."""
+    is_none = isinstance(transaction, Mapping) and transaction.get("state") == "none"
+    wrong = first_schema_error(transaction, _NONE if is_none else _TRANSACTION)
+    recovered = None if wrong or is_none else transaction.get("recovered")
     if recovered and recovered.get("at_boot") and "to_prove" not in recovered:
         return "recovered lacks to_prove"
     return wrong
 
 
 def interpret_snapshot(source: str, snapshot: Mapping[str, Any]) -> NodeFacts:
-    """The facts of a live node's snapshot; SnapshotError that begins with ``source`` when it cannot be read."""
+    """The facts of a live node's snapshot; SnapshotError that begins with ``source`` if it cannot be interpreted."""
     with snapshot_errors(source, "snapshot"):
         return interpret(snapshot)
 
 
 @contextmanager
 def snapshot_errors(source: str, kind: str) -> Iterator[None]:
-    """Turns whatever is raised while a document is read into a SnapshotError that names ``source`` and the place."""
+    """Turn errors while a document is interpreted into a SnapshotError that names ``source`` and the part."""
     try:
         yield
     except ProfileError:
@@ -204,14 +206,14 @@ def snapshot_errors(source: str, kind: str) -> Iterator[None]:
     except SnapshotError as error:
         raise SnapshotError(f"{source}: {error}") from error
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
-        # The shape table knows what every snapshot has; other errors of its shape are found here, when it is read.
+        # The schema has only what all snapshots have; other errors of the shape appear when it is interpreted.
         cause = f"{type(error).__name__}: {error}"
         subject = _subject(error.__traceback__)
         raise SnapshotError(f"{source}: not a {kind} that can be read: {cause}, {subject}") from error
 
 
 def _subject(trace: TracebackType | None) -> str:
-    """Which part of a node was being read: our files are named after them."""
+    """The part of a node that was being interpreted, from the name of the file in the traceback."""
     name = "document"
     while trace:
         path = Path(trace.tb_frame.f_code.co_filename)

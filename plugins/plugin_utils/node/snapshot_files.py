@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files on the controller: snapshots of one run and recorded ones, read with suspicion, and reports."""
+"""Files on the controller: snapshots of the current run, recorded snapshots (untrusted), and reports."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _ID = re.compile(r"[0-9a-f]{16}")
 
 
 def keep_snapshot(local_tmp: str, snapshot: dict[str, Any]) -> str:
-    """Keep a snapshot in Ansible's private temporary folder (0700, removed when Ansible ends); returns its id."""
-    folder = Path(local_tmp) / _DIRECTORY
-    folder.mkdir(mode=0o700, exist_ok=True)
+    """Keep a snapshot in Ansible's private temporary directory (0700, removed when Ansible ends); returns its ID."""
+    directory = Path(local_tmp) / _DIRECTORY
+    directory.mkdir(mode=0o700, exist_ok=True)
     identity = secrets.token_hex(8)
-    handle = os.open(folder / identity, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = os.open(directory / identity, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape") as stream:
         json.dump(snapshot, stream)
     return identity
 
 
 def take_snapshot(local_tmp: str, identity: str | None) -> dict[str, Any] | None:
-    """The snapshot of an id, once: it is removed. None when there is none, so that a new one is taken."""
+    """Load and delete the snapshot with an ID. None if there is none; the caller then takes a new one."""
     if not identity or not _ID.fullmatch(identity):
         return None
     path = Path(local_tmp) / _DIRECTORY / identity
@@ -46,22 +46,22 @@ def take_snapshot(local_tmp: str, identity: str | None) -> dict[str, Any] | None
         path.unlink()
     except FileNotFoundError:
         return None
-    found: dict[str, Any] = json.loads(text)
-    return found
+    snapshot: dict[str, Any] = json.loads(text)
+    return snapshot
 
 
 SUFFIX = ".snapshot.json"
 
 
 def file_name(node: str) -> str:
-    """The name of a node as part of a file's name."""
+    """A node's name as part of a file name."""
     return node.replace("/", "_").replace("\0", "_")
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file with mode 0600 in one step. The temporary name is random and created exclusively.
+    """Write a file atomically with mode 0600. The temporary file has a random name and is created exclusively.
 
-    A link that a user planted under either name is replaced, never followed.
+    A link that another user created under either name is replaced, never followed.
     """
     handle, partial = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     try:
@@ -73,41 +73,41 @@ def replace_file(path: Path, text: str) -> None:
         raise
 
 
-def write_report(folder: Path, node: str, facts: Mapping[str, Any]) -> Path:
-    """Write a node's report. It holds no secrets, but it names hosts, pods and files."""
-    return _write(folder, f"{file_name(node)}.json", json.dumps(printable_result(facts), indent=2, sort_keys=True))
+def write_report(directory: Path, node: str, facts: Mapping[str, Any]) -> Path:
+    """Write a node's report. It has no secrets, but it names hosts, pods and files."""
+    return _write(directory, f"{file_name(node)}.json", json.dumps(printable_result(facts), indent=2, sort_keys=True))
 
 
-def save_snapshot(folder: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
-    """Keep a node's evidence, redacted."""
+def save_snapshot(directory: Path, node: str, snapshot: Mapping[str, Any]) -> Path:
+    """Save a node's redacted snapshot."""
     document = {**redact_snapshot(snapshot), "redacted": True}
-    # Not sorted: some facts name the first of several containers, and a replay has to name the same.
-    return _write(folder, file_name(node) + SUFFIX, json.dumps(document, indent=1))
+    # Not sorted: some facts name the first of several containers, and a replay must name the same one.
+    return _write(directory, file_name(node) + SUFFIX, json.dumps(document, indent=1))
 
 
-def _write(folder: Path, name: str, text: str) -> Path:
-    """Replace a file about a node; a folder that is created for it is its owner's alone."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / name
+def _write(directory: Path, name: str, text: str) -> Path:
+    """Replace a file about a node; a new directory is created with mode 0700."""
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = directory / name
     replace_file(path, text + "\n")
     return path
 
 
 def read_snapshot(path: str) -> dict[str, Any]:
-    """The document in a file, whose shape has been checked; SnapshotError names the file and the place."""
+    """The validated document in a file; SnapshotError names the file and the place."""
     try:
-        found = json.loads(_content(path))
+        document = json.loads(_content(path))
     except OSError as error:
         raise SnapshotError(f"{path}: {error.strerror}") from error
     except RecursionError as error:
         raise SnapshotError(f"{path}: not a snapshot document: nested too deeply") from error
     except ValueError as error:
         raise SnapshotError(f"{path}: not a JSON document: {error}") from error
-    return checked_snapshot(found, path)
+    return checked_snapshot(document, path)
 
 
 def _content(path: str) -> str:
-    # O_NONBLOCK: a FIFO among the files must not hang us.
+    # O_NONBLOCK: a FIFO among the files must not block.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as stream:
         status = os.fstat(handle)
@@ -116,21 +116,23 @@ def _content(path: str) -> str:
         if status.st_size > SIZE_LIMIT:
             raise SnapshotError(
                 f"{path}: {status.st_size} bytes are more than a snapshot has, the limit is {SIZE_LIMIT}."
-                " Record the node again, or take the file out of the folder"
+                " Record the node again, or move the file out of the directory"
             )
         return stream.read(SIZE_LIMIT).decode("utf-8", "surrogateescape")
 
 
 def assess_recorded(path: str, snapshot: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts document of what ``path``, a file or a node, gave. Whatever is wrong with it is a SnapshotError."""
+    """The facts document for the snapshot of ``path``, a file or a node; SnapshotError for all its errors."""
     with snapshot_errors(path, "snapshot"):
         return assess(snapshot, arguments)
 
 
 def recorded_snapshots(place: Path) -> Iterator[tuple[str, str]]:
-    """(node, path) of each snapshot in a folder, by name; a file is a folder of one. SnapshotError if there is none."""
+    """(node, path) of each snapshot in a directory, sorted by name, or of one file; SnapshotError without snapshots."""
     try:
-        names = sorted(each.name for each in os.scandir(place) if each.name.endswith(".json") and each.name[0] != ".")
+        names = sorted(
+            entry.name for entry in os.scandir(place) if entry.name.endswith(".json") and entry.name[0] != "."
+        )
         paths = [place / name for name in names]
     except NotADirectoryError:
         paths = [place]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The controller's way to a node: how an action plugin takes a snapshot and drives a transaction."""
+"""Access of the controller to a node: take snapshots, start transactions and wait for them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ LEDGER_MODULE = "volcano.colocation.node_ledger"
 POLL_SECONDS = 15
 LOST_CONNECTION_RETRIES = 20
 TRANSACTION_GRACE = 60.0
-"""Seconds beyond the time at which systemd has killed an engine that hangs."""
+"""Seconds to wait after the time limit at which systemd kills a hanging engine."""
 SEE_LOG = "See journalctl -t volcano-colocation on the node, then run this again"
 SEE_RESULT = (
-    "Its result.json below /var/lib/volcano-colocation/transactions on the node says what is left to do by hand"
+    "Its result.json below /var/lib/volcano-colocation/transactions on the node lists what must be done by hand"
 )
 
 
 class NodeFailure(Exception):
-    """A module on the node failed; ``result`` is what Ansible shall return."""
+    """A module on the node failed; ``result`` is the result that Ansible returns."""
 
     def __init__(self, result: Mapping[str, Any]) -> None:
         super().__init__(str(result.get("msg", "")))
@@ -51,14 +51,14 @@ class Executor(Protocol):
 
 @dataclass
 class Usage:
-    """What a task cost, for the benchmark and for whoever wonders."""
+    """Cost of a task, for the benchmark and for users."""
 
     module_executions: int = 0
     polls: int = 0
     planning_seconds: float = 0.0
     program_seconds: float = 0.0
 
-    def published(self) -> dict[str, Any]:
+    def to_result(self) -> dict[str, Any]:
         return {
             "module_executions": self.module_executions,
             "polls": self.polls,
@@ -81,7 +81,7 @@ class Node:
     now: Callable[[], float] = time.monotonic
 
     def snapshot(self) -> dict[str, Any]:
-        """Fresh evidence; NodeFailure when the module could not run, SnapshotError when its document is not one."""
+        """A new snapshot; NodeFailure if the module could not run, SnapshotError if its document is invalid."""
         self.usage.module_executions += 1
         arguments: dict[str, Any] = {"root": self.root}
         if self.named_cgroups:
@@ -94,12 +94,12 @@ class Node:
         return snapshot
 
     def ledger(self) -> Any:
-        """What can be put back, unredacted; NodeFailure when the module could not run."""
+        """Evidence of what can be restored, unredacted; NodeFailure if the module could not run."""
         self.usage.module_executions += 1
         return self._unpacked(LEDGER_MODULE, {"action": "show", "root": self.root}, "evidence")
 
     def restore_sections(self, sections: Sequence[str], *, clean: bool) -> dict[str, Any]:
-        """Have these sections put back on the node, then what the collection keeps there removed."""
+        """Restore these sections on the node; ``clean``: then remove the collection's files there."""
         self.usage.module_executions += 1
         arguments = {"action": "restore", "sections": list(sections), "clean": clean, "root": self.root}
         result = self.execute(LEDGER_MODULE, arguments)
@@ -108,84 +108,84 @@ class Node:
         return result
 
     def transact(self, document: Mapping[str, Any], progress: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
-        """Carry a transaction document out and wait for its end. The node works on when the connection is cut."""
+        """Apply a transaction document and wait for its end. The node continues if the connection is lost."""
         self.usage.module_executions += 1
         where = {"id": document["id"], "root": self.root, "wait": POLL_SECONDS}
         try:
-            state = self._answer(
+            state = self._transaction_state(
                 self.execute(TRANSACTION_MODULE, {**where, "action": "start", "plan": json.dumps(document)})
             )
         except ConnectionLost as lost:
-            progress({"state": "contact lost", "step": "look whether anything was begun"})
-            state = self._begun(where, lost)
+            progress({"state": "contact lost", "step": "check whether the transaction began"})
+            state = self._started_state(where, lost)
         limit = life_time((document.get("gate") or {}).get("timeout", 0.0))
-        state = self._end(where, state, limit, progress)
+        state = self._wait_for_end(where, state, limit, progress)
         progress(state)
         return state
 
     def check(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """How the transaction of this document would begin: state ``refused`` with the reason, or ``none``."""
+        """The initial checks of this document's transaction: state ``refused`` with the reason, or ``none``."""
         self.usage.module_executions += 1
         arguments = {"action": "check", "id": document["id"], "root": self.root, "plan": json.dumps(document)}
-        return self._answer(self.execute(TRANSACTION_MODULE, arguments))
+        return self._transaction_state(self.execute(TRANSACTION_MODULE, arguments))
 
     def recover(
         self, way: str, progress: Callable[[Mapping[str, Any]], None], known: Sequence[str] = ()
     ) -> dict[str, Any] | None:
-        """Id and state of the transaction that was cut off, settled in this way (``RECOVER``); None: there was none.
+        """Recover an interrupted transaction as ``way`` says (``RECOVER``); its ID and end state, None without one.
 
-        ``known``: ids of those that were open when the node was looked at, the newest first. The node works on when the
-        connection is cut. NodeFailure when somebody is at work, or it is to be left as it is, or it cannot be settled.
+        ``known``: IDs of the open transactions in the snapshot, newest first. The node continues if the connection is
+        lost. NodeFailure if another transaction is running, if ``way`` forbids recovery, or if recovery fails.
         """
         self.usage.module_executions += 1
         where = {"root": self.root, "wait": POLL_SECONDS}
-        state = self._settled(where, {**where, "action": "recover", "recover": way}, known, progress)
+        state = self._recovery_state(where, {**where, "action": "recover", "recover": way}, known, progress)
         if state["state"] == "applying":
             limit = state.get("limit", life_time(0.0))
-            state = self._end({**where, "id": state["id"]}, state, limit, progress)
+            state = self._wait_for_end({**where, "id": state["id"]}, state, limit, progress)
         if state["state"] == "none":
             return None
         if state["state"] not in ("rolled-back", "committed"):
             node = (state.get("error") or {}).get("node") or SEE_RESULT
-            message = f"Transaction {state.get('id')} could not be undone. {node}".rstrip()
+            message = f"Transaction {state.get('id')} could not be rolled back. {node}".rstrip()
             raise NodeFailure({"failed": True, "msg": message, "transaction": state})
         return {"id": state["id"], "state": state["state"]}
 
-    def _settled(
+    def _recovery_state(
         self,
         where: Mapping[str, Any],
         request: Mapping[str, Any],
         known: Sequence[str],
         progress: Callable[[Mapping[str, Any]], None],
     ) -> dict[str, Any]:
-        """How far it is. A request that nobody answered is repeated: it waits for what it has begun."""
+        """The state of the recovery. A request without response is repeated: it waits for the recovery it began."""
         try:
-            return self._answer(self.execute(TRANSACTION_MODULE, dict(request)))
+            return self._transaction_state(self.execute(TRANSACTION_MODULE, dict(request)))
         except ConnectionLost:
-            progress({"state": "contact lost", "step": "look what became of the earlier transaction"})
+            progress({"state": "contact lost", "step": "check the state of the earlier transaction"})
         state = self._poll(request)
         if state["state"] == "none" and known:
-            # It has ended while nobody listened.
+            # It ended while the connection was lost.
             return self._poll({**where, "action": "wait", "id": known[0]})
         return state
 
-    def _begun(self, where: Mapping[str, Any], lost: ConnectionLost) -> dict[str, Any]:
-        """How far it is whose start nobody answered; the loss itself where nothing was begun."""
+    def _started_state(self, where: Mapping[str, Any], loss: ConnectionLost) -> dict[str, Any]:
+        """The state of a transaction whose start got no response; raises ``loss`` if it was not started."""
         try:
             return self._poll({**where, "action": "wait"})
         except NodeFailure as failure:
             if failure.result.get("begun") is False:
-                raise lost from None
+                raise loss from None
             raise
 
-    def _end(
+    def _wait_for_end(
         self,
         where: Mapping[str, Any],
         state: dict[str, Any],
         limit: float,
         progress: Callable[[Mapping[str, Any]], None],
     ) -> dict[str, Any]:
-        """The answer of a transaction that is at work; NodeFailure when there is none after ``limit`` seconds."""
+        """The result of a running transaction; NodeFailure if it does not end within ``limit`` seconds."""
         deadline = self.now() + limit + TRANSACTION_GRACE
         while state["state"] == "applying":
             if self.now() >= deadline:
@@ -197,26 +197,26 @@ class Node:
         return state
 
     def _poll(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The state after a while; a node that cannot be reached for some minutes is given up on."""
+        """The state after a poll; ConnectionLost if the node cannot be reached for several minutes."""
         for remaining in reversed(range(LOST_CONNECTION_RETRIES)):
             self.usage.polls += 1
             try:
-                return self._answer(self.execute(TRANSACTION_MODULE, dict(request)))
+                return self._transaction_state(self.execute(TRANSACTION_MODULE, dict(request)))
             except ConnectionLost:
                 if not remaining:
                     raise
                 self.sleep(POLL_SECONDS)
         raise AssertionError("unreachable: the last attempt returns or raises")
 
-    def _answer(self, result: Mapping[str, Any]) -> dict[str, Any]:
+    def _transaction_state(self, result: Mapping[str, Any]) -> dict[str, Any]:
         if "transaction" not in result:
             raise NodeFailure(result)
         defect = transaction_defect(result["transaction"])
         if defect:
-            message = f"{self.name}: the node's answer about a transaction cannot be read: {defect}. {SEE_LOG}"
+            message = f"{self.name}: the node's response about a transaction cannot be read: {defect}. {SEE_LOG}"
             raise NodeFailure({"failed": True, "msg": message})
-        answer: dict[str, Any] = result["transaction"]
-        return answer
+        transaction: dict[str, Any] = result["transaction"]
+        return transaction
 
     def _unpacked(self, module: str, arguments: dict[str, Any], key: str) -> Any:
         result = self.execute(module, arguments)
@@ -230,6 +230,6 @@ class Node:
 
 def _still_running(state: Mapping[str, Any], seconds: float) -> str:
     return (
-        f"After {seconds:.0f} s transaction {state['id']} is still at work on the node, in step {state['step']!r}."
+        f"After {seconds:.0f} s transaction {state['id']} is still running on the node, in step {state['step']!r}."
         f" See journalctl --unit volcano-colocation-{state['id']}.service there; run this again when the unit has ended"
     )

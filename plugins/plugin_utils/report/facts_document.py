@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""NodeFacts as the plain document that users see: ``ansible_facts.colocation``."""
+"""NodeFacts as the document for users: ``ansible_facts.colocation``."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .redact import redact_argv
 
 
 def to_builtins(value: Any) -> Any:
-    """Dataclasses, Enums, tuples and sets as builtins that JSON and YAML know."""
+    """Enums, mappings, tuples and sets as builtins that JSON and YAML support."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
-        return {str(key): to_builtins(each) for key, each in value.items()}
+        return {str(key): to_builtins(item) for key, item in value.items()}
     if isinstance(value, frozenset):
-        return sorted(to_builtins(each) for each in value)
+        return sorted(to_builtins(item) for item in value)
     if isinstance(value, (list, tuple)):
-        return [to_builtins(each) for each in value]
+        return [to_builtins(item) for item in value]
     return value
 
 
 def config_file(config: ConfigFile) -> dict[str, Any]:
-    """What is told of a configuration file: never its text."""
+    """A configuration file without its text."""
     problem = config.problem
     return {
         "path": config.path,
@@ -60,7 +60,7 @@ def _checkpoint(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def kubelet_section(kubelet: KubeletFacts, driver: DriverFacts) -> dict[str, Any]:
-    """Everything of kubelet but the claims, which the document takes from all parts."""
+    """The section on kubelet without its claims, which ``facts_document`` adds."""
     values = kubelet.config.values
     checkpoints = [kubelet.checkpoint, *([kubelet.memory_checkpoint] if kubelet.memory_checkpoint else [])]
     start = kubelet.start
@@ -70,7 +70,7 @@ def kubelet_section(kubelet: KubeletFacts, driver: DriverFacts) -> dict[str, Any
         "healthy": kubelet.healthy,
         "version": kubelet.version,
         "command_line": redact_argv(list(kubelet.command_line)),
-        "config_files": [config_file(each) for each in (kubelet.config, *kubelet.dropins)],
+        "config_files": [config_file(file) for file in (kubelet.config, *kubelet.dropins)],
         "config_dir": start.config_dir,
         "config": {field.key: values[field.key] for field in FIELDS if field.key in values},
         "settings": {
@@ -82,15 +82,15 @@ def kubelet_section(kubelet: KubeletFacts, driver: DriverFacts) -> dict[str, Any
         "cgroup_driver_authority": driver.authority,
         "cpu_manager_policy": kubelet.cpu_manager_policy,
         "cpu_manager_policy_source": kubelet.cpu_manager_policy_source,
-        "checkpoints": [_checkpoint(each) for each in checkpoints],
+        "checkpoints": [_checkpoint(checkpoint) for checkpoint in checkpoints],
     }
 
 
 UNIT_PROPERTIES = ("ActiveState", "UnitFileState", "KillMode", "Delegate", "NeedDaemonReload", "ControlGroup")
 
 
-def _hierarchy(each: Hierarchy) -> dict[str, Any]:
-    return {name: value for name, value in asdict(each).items() if name != "name"}
+def _hierarchy(hierarchy: Hierarchy) -> dict[str, Any]:
+    return {name: value for name, value in asdict(hierarchy).items() if name != "name"}
 
 
 def _cgroup(cgroup: CgroupFacts) -> dict[str, Any]:
@@ -101,14 +101,14 @@ def _cgroup(cgroup: CgroupFacts) -> dict[str, Any]:
         "mountpoints": cgroup.mountpoints,
         "missing": cgroup.missing,
         "split": cgroup.split,
-        "hierarchies": [_hierarchy(each) for each in cgroup.hierarchies],
+        "hierarchies": [_hierarchy(hierarchy) for hierarchy in cgroup.hierarchies],
         "links": cgroup.links,
-        "levels": {each.path: {"enabled": each.enabled, "missing": each.missing} for each in cgroup.levels},
+        "levels": {level.path: {"enabled": level.enabled, "missing": level.missing} for level in cgroup.levels},
         "nested": cgroup.nested,
         "trees": cgroup.trees,
         "pods": cgroup.pods,
         "idle": cgroup.idle,
-        "realtime": [asdict(each) for each in cgroup.realtime],
+        "realtime": [asdict(thread) for thread in cgroup.realtime],
     }
 
 
@@ -120,7 +120,7 @@ def _systemd(systemd: SystemdFacts, pid1: str | None) -> dict[str, Any]:
         "next_mode": systemd.next_mode,
         "next_mode_reason": systemd.next_mode_reason,
         "units": {
-            name: {each: unit[each] for each in UNIT_PROPERTIES if each in unit}
+            name: {key: unit[key] for key in UNIT_PROPERTIES if key in unit}
             for name, unit in sorted(systemd.units.items())
         },
     }
@@ -131,7 +131,7 @@ def _writers(writers: WriterFacts) -> dict[str, Any]:
 
 
 def machine_sections(facts: NodeFacts) -> dict[str, Any]:
-    """The sections by name; not plain yet."""
+    """Sections about the machine by name, before ``to_builtins``."""
     kernel = facts.kernel_facts
     return {
         "cgroup": _cgroup(facts.cgroup),
@@ -184,13 +184,15 @@ def _runtime(runtime: RuntimeFacts, driver: DriverFacts) -> dict[str, Any]:
 
 
 def facts_document(
-    facts: NodeFacts, found: Iterable[Finding], verdict: Verdict, profile: Mapping[str, Any]
+    facts: NodeFacts, findings: Iterable[Finding], verdict: Verdict, profile: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The facts document, schema 1; ``profile`` says what the node was judged against.
+    """The facts document, schema 1; ``profile`` describes the profile that the node was compared with.
 
-    Nothing in it is secret: file texts stay out, command lines are redacted.
+    It has no secrets: file texts are omitted, command lines are redacted.
     """
-    claims = {side: [asdict(each) for each in facts.claims if _side(each) == side] for side in ("kubelet", "runtime")}
+    claims = {
+        side: [asdict(claim) for claim in facts.claims if _side(claim) == side] for side in ("kubelet", "runtime")
+    }
     document = {
         "schema": SCHEMA,
         "verdict": verdict,
@@ -204,11 +206,11 @@ def facts_document(
         **machine_sections(facts),
         "pods": {**asdict(facts.pods)},
         "unfinished_transactions": facts.unfinished_transactions,
-        "findings": render_findings(found),
+        "findings": render_findings(findings),
     }
     return to_builtins(document)
 
 
-def render_findings(found: Iterable[Finding]) -> list[dict[str, Any]]:
-    """Findings as they stand in the facts document, and in results of modules that ask a cluster."""
-    return [{**asdict(finding), "link": finding.link} for finding in found]
+def render_findings(findings: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Findings in the form of the facts document and of results of cluster modules."""
+    return [{**asdict(finding), "link": finding.link} for finding in findings]

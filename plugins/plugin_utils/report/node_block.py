@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The readable block of one node: the verdict, what is true, what disagrees, what to do."""
+"""The text report of one node: the verdict, the facts, what disagrees, what to do."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _INDENT = 13
 _SOURCES = {"set": "set", "role-default": "defaults of the role"}
 _ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
 _LEADS = {
-    "aligned": "All that runs agrees, and a restart keeps it so.",
-    "latent": "All that runs agrees today, and the next restart or reboot breaks it:",
-    "misaligned": "It does not work as wanted:",
+    "aligned": "All running components agree, and a restart will not change that.",
+    "latent": "All running components agree now, but the next restart or reboot will break that:",
+    "misaligned": "The node does not work as intended:",
     "unsupported": "This node is not supported:",
-    "unknown": "What is true cannot be told:",
+    "unknown": "The state of the node cannot be determined:",
 }
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which findings people want to see; empty means all."""
+    """Which findings to show; empty means all."""
 
     codes: Sequence[str] = ()
     severities: Sequence[str] = ()
@@ -47,22 +47,24 @@ EVERYTHING = Filter()
 
 
 def failing_codes(facts: Facts, severities: Iterable[str]) -> list[str]:
-    """The codes of a node's findings of these severities, each once."""
-    wanted = set(severities)
-    return list(dict.fromkeys(each["code"] for each in facts["findings"] if each["severity"] in wanted))
+    """The distinct codes of a node's findings with these severities."""
+    selected = set(severities)
+    return list(dict.fromkeys(finding["code"] for finding in facts["findings"] if finding["severity"] in selected))
 
 
-def sort_findings(facts: Facts, wanted: Filter = EVERYTHING) -> list[Mapping[str, Any]]:
-    """The findings that are wanted, errors first, otherwise in the order of the rules."""
-    return sorted(filter(wanted.admits, facts["findings"]), key=lambda each: SEVERITIES.index(each["severity"]))
+def sort_findings(facts: Facts, selection: Filter = EVERYTHING) -> list[Mapping[str, Any]]:
+    """The selected findings, errors first, otherwise in the order of the rules."""
+    return sorted(
+        filter(selection.admits, facts["findings"]), key=lambda finding: SEVERITIES.index(finding["severity"])
+    )
 
 
 def render_line(text: str) -> str:
-    """One line that a terminal can show: short ids, control characters escaped, long texts without their middle."""
-    shown = one_line(_ID.sub(r"\1", text))
-    if len(shown) <= WIDTH:
-        return shown
-    return f"{shown[: WIDTH * 2 // 3]}…{shown[-WIDTH // 3 :]}"
+    """One line for a terminal: short IDs, control characters escaped, long texts shortened in the middle."""
+    line = one_line(_ID.sub(r"\1", text))
+    if len(line) <= WIDTH:
+        return line
+    return f"{line[: WIDTH * 2 // 3]}…{line[-WIDTH // 3 :]}"
 
 
 def _row(name: str, text: str) -> str:
@@ -70,16 +72,16 @@ def _row(name: str, text: str) -> str:
 
 
 def _profile(profile: Mapping[str, Any]) -> Iterator[str]:
-    """What the node was judged against, by where the values came from; with many values more than one line each."""
+    """The profile that the node was compared with, by source of the values; many values are wrapped into lines."""
     if not profile["specified"]:
         yield _row("profile", "none given; the node is compared with itself, now and after a restart")
         return
     title = "profile"
     for source, word in _SOURCES.items():
-        values = [each for each in profile["options"] if each["source"] == source]
-        told = ", ".join(f"{each['option']} {_value(each['value'])}" for each in values)
-        if told:
-            lines = textwrap.wrap(one_line(f"{word}: {told}"), WIDTH - _INDENT, break_on_hyphens=False)
+        values = [option for option in profile["options"] if option["source"] == source]
+        settings = ", ".join(f"{option['option']} {_value(option['value'])}" for option in values)
+        if settings:
+            lines = textwrap.wrap(one_line(f"{word}: {settings}"), WIDTH - _INDENT, break_on_hyphens=False)
             for line in lines:
                 yield render_line(f"  {title:<10} {line}")
                 title = ""
@@ -114,8 +116,8 @@ def _kubelet(facts: Facts) -> str:
     kubelet = facts["kubelet"]
     if not kubelet["installed"]:
         return "not installed"
-    told = kubelet["cgroup_driver_source"] if facts["verdict"] != "aligned" else None
-    source = f" ({told})" if told else ""
+    driver_source = kubelet["cgroup_driver_source"] if facts["verdict"] != "aligned" else None
+    source = f" ({driver_source})" if driver_source else ""
     state = "running" if kubelet["running"] else "not running"
     healthy = {True: "healthy", False: "not healthy"}.get(kubelet["healthy"], state)
     return (
@@ -128,7 +130,7 @@ def _runtime(runtime: Mapping[str, Any]) -> str:
     if not runtime["installed"]:
         return "no container runtime"
     handlers = ", ".join(
-        f"{name} {each['running'] or each['configured']}" for name, each in sorted(runtime["handlers"].items())
+        f"{name} {handler['running'] or handler['configured']}" for name, handler in sorted(runtime["handlers"].items())
     )
     nri = "not supported" if runtime["nri"]["supported"] is False else _on(runtime["nri"]["running"])
     version = runtime["version"] or "version unknown"
@@ -151,35 +153,35 @@ def _pods(pods: Mapping[str, Any]) -> str:
 
 
 def render_lead(facts: Facts) -> str:
-    """The verdict in one plain sentence, with the finding that decides it."""
+    """The verdict in one sentence, with the finding that decides it."""
     verdict = str(facts["verdict"])
-    deciding = next((each for each in facts["findings"] if each["effect"] == verdict), None)
+    deciding = next((finding for finding in facts["findings"] if finding["effect"] == verdict), None)
     sentence = _LEADS.get(verdict, "")
     return render_line(f"{sentence} {deciding['summary']}" if deciding else sentence.replace(":", "."))
 
 
-def _finding(finding: Mapping[str, Any], told: set[str]) -> Iterator[str]:
-    """A finding with its evidence, less what an earlier one has ``told``."""
+def _finding(finding: Mapping[str, Any], reported: set[str]) -> Iterator[str]:
+    """A finding with its evidence, without lines that are already in ``reported``."""
     yield render_line(f"    {finding['severity']:<7} {finding['summary']} [{finding['code']}]")
-    evidence = [line for line in finding["evidence"] if line not in told]
-    told.update(evidence[:SHOWN_EVIDENCE])
+    evidence = [line for line in finding["evidence"] if line not in reported]
+    reported.update(evidence[:SHOWN_EVIDENCE])
     for line in evidence[:SHOWN_EVIDENCE]:
         yield render_line(f"              {line}")
     if len(evidence) > SHOWN_EVIDENCE:
         yield f"              and {len(evidence) - SHOWN_EVIDENCE} more"
 
 
-def _remedies(shown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What to do, each thing once, in the order of the findings, with the codes that it helps against."""
+def _remedies(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The distinct remedies in the order of the findings, each with the codes of its findings."""
     codes: dict[str, list[str]] = {}
-    for finding in shown:
+    for finding in findings:
         codes.setdefault(finding["remedy"], []).append(finding["code"])
     for number, (remedy, helped) in enumerate(codes.items(), 1):
         yield f"    {number}. {render_line(remedy)} [{', '.join(dict.fromkeys(helped))}]"
 
 
-def render_node(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
-    """Several lines about a node, from its published facts. A healthy node without a profile takes six."""
+def render_node(name: str, facts: Facts, selection: Filter = EVERYTHING) -> str:
+    """Several lines about a node, from its facts document. A healthy node without a profile takes six."""
     verdict = str(facts["verdict"])
     lines = [
         f"{render_line(name)}: {verdict if verdict == 'aligned' else verdict.upper()}. {render_lead(facts)}",
@@ -189,14 +191,14 @@ def render_node(name: str, facts: Facts, wanted: Filter = EVERYTHING) -> str:
         _row("pods", _pods(facts["pods"])),
         *_profile(facts["profile"]),
     ]
-    shown = sort_findings(facts, wanted)
-    if shown:
+    findings = sort_findings(facts, selection)
+    if findings:
         lines.append("  what disagrees" if verdict != "aligned" else "  worth knowing")
-        told: set[str] = set()
-        for finding in shown:
-            lines.extend(_finding(finding, told))
-        lines += ["  what to do (docs/findings.md of the collection explains each code)", *_remedies(shown)]
-    hidden = len(facts["findings"]) - len(shown)
+        reported: set[str] = set()
+        for finding in findings:
+            lines.extend(_finding(finding, reported))
+        lines += ["  what to do (docs/findings.md of the collection explains each code)", *_remedies(findings)]
+    hidden = len(facts["findings"]) - len(findings)
     if hidden:
-        lines.append(f"  {hidden} finding(s) left out as asked; the JSON report has them all.")
+        lines.append(f"  {hidden} finding(s) hidden by your filter; the JSON report has them all.")
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Many nodes in a table, one line each, the worst first."""
+"""A table of nodes, one line each, the worst first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN_CODES, SHOWN_NODES = 8, 20
 
 
 class Row(NamedTuple):
-    """What the table says of a node, and all that is kept of it."""
+    """A line of the table, the only data of a node that is kept."""
 
     node: str
     verdict: str
@@ -40,15 +40,15 @@ class Row(NamedTuple):
 
 
 def _side(side: Mapping[str, Any]) -> str:
-    """kubelet, or the runtime, which has a name."""
+    """The cell of kubelet, or of the runtime, which has a name."""
     name = [side["name"]] if side.get("name") else []
     return " ".join((*name, side["version"] or "?", render_driver(side))) if side["installed"] else "-"
 
 
-def node_row(node: str, facts: Mapping[str, Any], wanted: Filter = EVERYTHING) -> Row:
-    """The line of a node that was looked at."""
+def node_row(node: str, facts: Mapping[str, Any], selection: Filter = EVERYTHING) -> Row:
+    """The line of a node that was read."""
     kubelet, runtime = facts["kubelet"], facts["runtime"]
-    counts = Counter(each["severity"] for each in facts["findings"])
+    counts = Counter(finding["severity"] for finding in facts["findings"])
     return Row(
         render_line(node),
         str(facts["verdict"]),
@@ -58,30 +58,31 @@ def node_row(node: str, facts: Mapping[str, Any], wanted: Filter = EVERYTHING) -
         (kubelet["cpu_manager_policy"] or "unknown") if kubelet["installed"] else "-",
         counts["error"],
         counts["warning"],
-        next((each["code"] for each in sort_findings(facts, wanted)), "-"),
+        next((finding["code"] for finding in sort_findings(facts, selection)), "-"),
     )
 
 
 def missing_row(node: str) -> Row:
-    """The line of a node that could not be looked at."""
+    """The line of a node that could not be read."""
     return Row(render_line(node), WORST_FIRST[0])
 
 
 def render_table(rows: Iterable[Row]) -> str:
-    """Aligned columns, the worst node first, and a line with the sums."""
-    ordered = sorted(rows, key=lambda each: each.order)
-    cells = [HEADER, *(each.cells for each in ordered)]
+    """Aligned columns, the worst node first, and a line with the totals."""
+    ordered = sorted(rows, key=lambda row: row.order)
+    cells = [HEADER, *(row.cells for row in ordered)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(HEADER))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
-    counts = Counter(each.verdict for each in ordered)
+    counts = Counter(row.verdict for row in ordered)
     sums = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
     return "\n".join((*lines, f"{len(ordered)} nodes: {sums}"))
 
 
-def failing_nodes_message(found: Mapping[str, list[str]], severities: Iterable[str]) -> str:
-    """Why a run fails in the end: nodes with the codes of their findings."""
-    named = [f"{node}: {_first_words(codes, SHOWN_CODES, ', ')}" for node, codes in found.items()]
-    return f"{len(found)} node(s) have findings of {', '.join(severities)}. {_first_words(named, SHOWN_NODES, '; ')}"
+def failing_nodes_message(codes_by_node: Mapping[str, list[str]], severities: Iterable[str]) -> str:
+    """Why a run fails at its end: nodes with the codes of their findings."""
+    named = [f"{node}: {_first_words(codes, SHOWN_CODES, ', ')}" for node, codes in codes_by_node.items()]
+    nodes = _first_words(named, SHOWN_NODES, "; ")
+    return f"{len(codes_by_node)} node(s) have findings of {', '.join(severities)}. {nodes}"
 
 
 def _first_words(words: list[str], count: int, separator: str) -> str:

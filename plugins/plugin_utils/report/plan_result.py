@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words in which a plan and a transaction reach the person who ran them."""
+"""Results and messages for users about a plan and a transaction."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def plan_result(plan: Plan) -> dict[str, Any]:
-    """The plan as it stands in a result: what changes, what is left pending, what was skipped and why."""
+    """The plan in a module's result: what changes, what stays pending, what was skipped and why."""
     document: dict[str, Any] = to_builtins(
         {
             "changes": [_change(change) for change in plan.changes],
@@ -56,12 +56,12 @@ def plan_result(plan: Plan) -> dict[str, Any]:
 
 
 def render_instructions(owners: Iterable[OwnerInstructions]) -> dict[str, Any]:
-    """By the name of each owner: its inventory variables, texts for it, and what it does with them."""
-    return {each.owner: {"variables": each.variables, "files": each.files, "note": each.note} for each in owners}
+    """By owner: its inventory variables, texts for it, and a note on how it uses them."""
+    return {owner.owner: {"variables": owner.variables, "files": owner.files, "note": owner.note} for owner in owners}
 
 
 def refusal_message(plan: Plan) -> str:
-    """Everything that keeps the plan from being applied in one text, one reason a line."""
+    """All reasons why the plan cannot be applied, one per line."""
     reasons = [str(refusal) for refusal in plan.obstacles]
     if len(reasons) == 1:
         return f"Nothing was changed. {reasons[0]}"
@@ -69,27 +69,27 @@ def refusal_message(plan: Plan) -> str:
 
 
 def failure_message(transaction: Mapping[str, Any]) -> str:
-    """What a transaction that did not commit says: the step, the cause, and what the node is now."""
+    """The message of a transaction that did not commit: the step, the cause, and the node's state."""
     error = transaction.get("error") or {}
     lead = {
         "refused": "Nothing was changed.",
-        "rolled-back": "The node was put back as it was.",
-        "rollback-failed": "The node could NOT be put back completely; it needs a person now.",
+        "rolled-back": "The node was rolled back to its previous state.",
+        "rollback-failed": "The node could NOT be rolled back completely; repair it by hand.",
     }.get(transaction["state"], transaction["state"])
     step = error.get("step") or transaction.get("step")
-    told = f"Step '{step}' failed: {error.get('message', 'no reason given')}".rstrip(".") + "."
+    failure = f"Step '{step}' failed: {error.get('message', 'no reason given')}".rstrip(".") + "."
     node = error.get("node")
-    return " ".join([lead, told, *([node[0].upper() + node[1:]] if node else [])])
+    return " ".join([lead, failure, *([node[0].upper() + node[1:]] if node else [])])
 
 
 def progress_line(host: str, transaction: Mapping[str, Any]) -> str:
-    """Where a transaction is, for the person who watches."""
+    """The progress of a transaction in one line."""
     steps = transaction.get("steps") or []
     done = sum(step["status"] in ("done", "skipped") for step in steps)
     line = f"  {host}: {transaction['state']}, {done} step(s) done, now: {transaction.get('step') or 'starting'}"
     waits = [
-        f"{each['check']}: {each['detail']}"
-        for each in transaction.get("gate") or []
-        if each["status"] in ("waiting", "no answer")
+        f"{check['check']}: {check['detail']}"
+        for check in transaction.get("gate") or []
+        if check["status"] in ("waiting", "no answer")
     ]
     return f"{line}, waiting for {'; '.join(waits)}" if waits else line

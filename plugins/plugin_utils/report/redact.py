@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts, command lines and whole snapshots as people may see them: what looks secret is replaced."""
+"""Redaction of texts, command lines and whole snapshots: values that look secret are replaced."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ("MARK", "redact_argv", "redact_snapshot", "redact_text")
 
 
 def redact_text(text: str) -> str:
-    """A text of any format, line for line, without secret values, PEM blocks, known tokens and passwords in URLs."""
-    # Only here: Ansible compiles what a plugin imports anew in every run, and most runs redact no text.
+    """A text of any format, line by line, without secret values, PEM blocks, known tokens and passwords in URLs."""
+    # Imported here: Ansible compiles imports again in every run, and most runs redact no text.
     from .redact_lines import LineRedactor
     from .secrets import Hints
 
@@ -25,15 +25,15 @@ def redact_text(text: str) -> str:
     lines, start = [], 0
     for line in text.split("\n"):
         body = line.rstrip("\r")
-        shown = body if redactor.at_rest and start not in hints.names else redactor.line(body)
-        lines.append((without_tokens(shown) if start in hints.tokens else shown) + line[len(body) :])
+        redacted = body if redactor.at_rest and start not in hints.names else redactor.line(body)
+        lines.append((without_tokens(redacted) if start in hints.tokens else redacted) + line[len(body) :])
         start += len(line) + 1
     return "\n".join(lines)
 
 
 def redact_argv(argv: Sequence[str]) -> list[str]:
-    """A command line with the values of secret-looking options replaced, in both forms."""
-    shown: list[str] = []
+    """A command line with the values of secret options replaced: ``--name=value`` and ``--name value``."""
+    words: list[str] = []
     value_follows = False
     for position, word in enumerate(argv):
         name, equals, value = word.partition("=")
@@ -44,73 +44,73 @@ def redact_argv(argv: Sequence[str]) -> list[str]:
                 value or " ".join(argv[position + 1 : position + 2]),
             )
         if value_follows and not word.startswith("-"):
-            shown.append(word if is_public_value(word) else MARK)
+            words.append(word if is_public_value(word) else MARK)
         elif secret and equals:
-            shown.append(word if is_public_value(value) else f"{name}={MARK}")
+            words.append(word if is_public_value(value) else f"{name}={MARK}")
         else:
-            shown.append(_redact_word(word))
+            words.append(_redact_word(word))
         value_follows = secret and not equals and word.startswith("-")
-    return shown
+    return words
 
 
 def _redact_word(word: str) -> str:
     inner = word.replace('"', " ").replace("'", " ").replace("=", " ").replace(":", " ").split()
-    is_text = any(each == PASSWORD_FLAG or is_secret_name(each) for each in inner) or "-----BEGIN " in word
+    is_text = any(part == PASSWORD_FLAG or is_secret_name(part) for part in inner) or "-----BEGIN " in word
     return redact_text(word) if is_text else without_tokens(word)
 
 
 def redact_snapshot(value: Any, key: str = "") -> Any:
-    """A snapshot that can be shown or kept. Its shape is unchanged, and what it does not know it takes for a text."""
+    """A snapshot that can be printed or saved. Its structure is unchanged; unknown values are treated as texts."""
     if isinstance(value, Mapping):
         return _redact_mapping(value)
     if isinstance(value, (list, tuple)):
         if key == "argv" or _is_command_line(value):
-            return redact_argv([str(each) for each in value])
-        return [redact_snapshot(each) for each in value]
+            return redact_argv([str(word) for word in value])
+        return [redact_snapshot(item) for item in value]
     if not isinstance(value, str):
         return value
     if key == "kernel_command_line":
         return _redact_kernel_line(value)
-    # A single word assigns nothing, and a snapshot has a thousand of them.
+    # A single word has no assignment, and a snapshot has a thousand of them.
     return redact_text(value) if key == "text" or _ASSIGNS.search(value) else without_tokens(value)
 
 
 def _redact_kernel_line(line: str) -> str:
-    """Its words end at spaces outside of double quotes, lib/cmdline.c."""
+    """The kernel's words end at spaces outside double quotes, lib/cmdline.c."""
     words = re.findall(r'(?:[^\s"]|"[^"]*"?)+', line)
     return " ".join(redact_argv(words))
 
 
 def _is_command_line(value: Sequence[Any]) -> bool:
-    return all(isinstance(each, str) for each in value) and any(each.startswith("-") for each in value)
+    return all(isinstance(word, str) for word in value) and any(word.startswith("-") for word in value)
 
 
 def _redact_mapping(value: Mapping[Any, Any]) -> dict[Any, Any]:
-    shown = {}
-    for name, each in value.items():
+    redacted = {}
+    for name, item in value.items():
         text = str(name)
-        shown[without_tokens(text)] = _hide(each) if _is_secret(text, value) else redact_snapshot(each, text)
-    if "sha256" in shown and shown.get("text") != value.get("text"):
-        # Who knows the rest of a file could find a short secret by its hash.
-        shown["sha256"] = MARK
-    return shown
+        redacted[without_tokens(text)] = _hide(item) if _is_secret(text, value) else redact_snapshot(item, text)
+    if "sha256" in redacted and redacted.get("text") != value.get("text"):
+        # The hash and the rest of the file would reveal a short secret.
+        redacted["sha256"] = MARK
+    return redacted
 
 
 def _is_secret(name: str, siblings: Mapping[Any, Any]) -> bool:
     """Whether an entry of a mapping is secret by its name, or by the name beside a ``value``."""
     if name == "value":
         return is_secret_name(str(siblings.get("name") or siblings.get("key") or ""))
-    # A path is the name of a file, which may well be called token.conf and hold evidence.
+    # A path is the name of a file, which may be called token.conf and contain evidence.
     is_group = name == "authorization" and isinstance(siblings[name], Mapping)
     return "/" not in name and is_secret_name(name) and not is_group
 
 
 def _hide(value: Any) -> Any:
-    """A secret of any shape: every text and number in it replaced, switches kept."""
+    """A secret of any shape with all its texts and numbers replaced; booleans stay."""
     if isinstance(value, Mapping):
-        return {name: _hide(each) for name, each in value.items()}
+        return {name: _hide(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_hide(each) for each in value]
+        return [_hide(item) for item in value]
     if value is None or isinstance(value, bool) or is_public_value(str(value)):
         return value
     return MARK

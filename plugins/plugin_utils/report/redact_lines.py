@@ -20,7 +20,7 @@ _BLOCK_ENTRY = re.compile(
     r"""(?P<lead>[ \t]*(?:-[ \t]+|-$)*)(?P<key>(?:"[^"]*"|'[^']*'|[\w./-]+)[ \t]*:(?:[ \t]+|$))?"""
 )
 _BLOCK_SCALAR = re.compile(r"[|>][-+\d]*\s*(?:#.*)?")
-_BLANK = re.compile(r"\s*$")
+_WHITESPACE = re.compile(r"\s*$")
 _WORD = re.compile(r"\S*?(?=[\]},;]*(?:\s|$))")
 _ENDS_CLEANLY = re.compile(r"\s*(?:$|[,}\])]|\s#|\\$)")
 _TAIL = re.compile(r"[\]},;]*\s*\\?$")
@@ -29,12 +29,12 @@ _VALUE_ALONE = re.compile(r"""\s*(?=[\[{]|"(?:\\.|[^"\\])*"?(?!\s*:)|'[^']*'?(?!
 _KEY_ALONE = re.compile(r"""(?:^\s*\?\s+|["'])([\w.-]+)["']?\s*$""")
 _COLON = re.compile(r"\s*:[ \t]+(?=\S)")
 _COLLECTION = re.compile(r"""[\[{]\s*(?:[\[{"'\]}]|[\w.-]+\s*=|$)""")
-_NAME_GIVEN = re.compile(r"""\\{0,3}["']?([\w.-]+)""")
+_NAME_VALUE = re.compile(r"""\\{0,3}["']?([\w.-]+)""")
 _PEM_BEGIN, _PEM_END = "-----BEGIN ", re.compile(r"-----END [^-]*-----")
 
 
 class LineRedactor:
-    """One text. What of a secret goes over several lines is remembered between them."""
+    """Redacts one text. State between lines tracks secrets that span several lines."""
 
     def __init__(self) -> None:
         self._pem = False
@@ -50,27 +50,27 @@ class LineRedactor:
 
     @property
     def at_rest(self) -> bool:
-        """Whether nothing of the lines so far bears upon the next one."""
+        """Whether the previous lines do not affect the next one."""
         awaits = self._continued or self._next_word or self._next_value or self._next_colon
         within = self._pem or self._quote or self._flow or self._block or self._table
         return not (awaits or within or self._names_secret)
 
     def line(self, line: str) -> str:
-        """The line without the values of secret names; tokens in it are for ``secrets.without_tokens``."""
-        shown = self._open(line) or self._plain(line)
+        """The line without the values of secret names; ``secrets.without_tokens`` removes its tokens."""
+        redacted = self._open(line) or self._plain(line)
         key = _KEY_ALONE.search(line)
         self._next_colon = key is not None and is_secret_name(key[1])
-        return shown
+        return redacted
 
     def _open(self, line: str) -> str | None:
-        """The line when it continues a secret of the lines before it."""
+        """The redacted line if it continues a secret of the previous lines; None otherwise."""
         if self._pem or _PEM_BEGIN in line:
             return self._in_pem(line)
         if self._quote:
             return self._in_quote(line)
         if self._flow:
-            end, shown = self._feed(self._flow, line, 0)
-            return shown + self._scan(line, end)
+            end, redacted = self._feed(self._flow, line, 0)
+            return redacted + self._scan(line, end)
         if self._continued:
             self._continued = line.endswith("\\")
             return " " * indent_of(line) + MARK + "\\" * self._continued
@@ -89,7 +89,7 @@ class LineRedactor:
                 self._block = None
         table = _TABLE.fullmatch(line)
         if table:
-            names = ["".join(each) for each in _COMPONENT.findall(table["name"])]
+            names = ["".join(parts) for parts in _COMPONENT.findall(table["name"])]
             self._table = any(is_secret_name(name) for name in names if "/" not in name)
             return line
         entry = _TABLE_ENTRY.match(line) if self._table else None
@@ -107,7 +107,7 @@ class LineRedactor:
         return self._scan(line, 0)
 
     def _awaited(self, line: str) -> re.Match[str] | None:
-        """Up to the value, if this line begins with that of a secret key that stood at the end of the last one."""
+        """The match up to the value, if this line begins with the value of a secret key at the end of the last line."""
         if self._next_colon:
             return _COLON.match(line)
         if not self._next_value or not line.strip():
@@ -129,11 +129,11 @@ class LineRedactor:
         if end is None:
             return lead
         self._quote = None
-        rest = end + len(quote)
+        after_quote = end + len(quote)
         if self._flow:
-            stop, shown = self._feed(self._flow, line, rest)
-            return lead + quote + shown + self._scan(line, stop)
-        return lead + quote + self._scan(line, rest)
+            stop, redacted = self._feed(self._flow, line, after_quote)
+            return lead + quote + redacted + self._scan(line, stop)
+        return lead + quote + self._scan(line, after_quote)
 
     def _in_next_word(self, line: str) -> str:
         self._next_word = False
@@ -160,90 +160,90 @@ class LineRedactor:
         return self._forced(line, entry.end(), "-")
 
     def _forced(self, line: str, start: int, separator: str) -> str:
-        """The line with what begins at ``start`` hidden whatever its name."""
+        """The line with the value at ``start`` hidden, whatever its name."""
         if not line[start:].strip():
             return line
-        end, shown = self._value(line, start, separator, "")
-        return line[:start] + shown + self._scan(line, end)
+        end, redacted = self._value(line, start, separator, "")
+        return line[:start] + redacted + self._scan(line, end)
 
     def _scan(self, line: str, start: int) -> str:
-        """What of the line begins at ``start``, with the values of secret names hidden."""
-        shown: list[str] = []
+        """The line from ``start`` on, with the values of secret names hidden."""
+        parts: list[str] = []
         inside = Inside()
         position = start
         while True:
-            found = self._secret_name(line, position, inside)
-            if found is None:
-                return "".join((*shown, line[start:]))
-            end, value = self._named_value(line, found, inside)
-            shown += [line[start : found.end()], value]
+            match = self._secret_name(line, position, inside)
+            if match is None:
+                return "".join((*parts, line[start:]))
+            end, value = self._named_value(line, match, inside)
+            parts += [line[start : match.end()], value]
             start = position = end
 
     def _secret_name(self, line: str, start: int, inside: Inside) -> re.Match[str] | None:
         position = start
-        for found in _NAMED.finditer(line, start):
+        for match in _NAMED.finditer(line, start):
             # The quotes of a quoted key do not enclose its value.
-            begin, end = found.span("key")
+            begin, end = match.span("key")
             is_quoted = begin > 0 and line[begin - 1] in "\"'" and line[begin - 1] == line[end : end + 1]
             inside.pass_over(line, position, begin - is_quoted)
             position = end + 1 if is_quoted else begin
             if not is_quoted and inside.quote and line[end : end + 1] == inside.quote:
                 inside.quote, position = "", end + 1  # a quoted key of several words
-            if (found["sep"] or found["key"].startswith("-")) and self._is_secret(line, found):
-                return found
+            if (match["sep"] or match["key"].startswith("-")) and self._is_secret(line, match):
+                return match
         return None
 
-    def _is_secret(self, line: str, found: re.Match[str]) -> bool:
-        """Whether a setting is secret by its name, or because it is the value of what was named before it."""
-        if found["key"] == PASSWORD_FLAG:
+    def _is_secret(self, line: str, match: re.Match[str]) -> bool:
+        """Whether a setting is secret by its name, or as the ``value`` that follows a secret ``name``."""
+        if match["key"] == PASSWORD_FLAG:
             self._after_flag = PASSWORD_FLAG
-            begin, end = found.start(), found.end()
+            begin, end = match.start(), match.end()
             return is_password(line[max(0, begin - REACH) : begin], line[end : end + REACH])
-        key = found["key"].lower()
-        if key in ("name", "key") and found["sep"]:
-            named = _NAME_GIVEN.match(line, found.end())
+        key = match["key"].lower()
+        if key in ("name", "key") and match["sep"]:
+            named = _NAME_VALUE.match(line, match.end())
             self._names_secret = named is not None and is_secret_name(named[1])
-        is_secret = (key == "value" and self._names_secret) or is_secret_name(found["key"])
+        is_secret = (key == "value" and self._names_secret) or is_secret_name(match["key"])
         self._after_flag = "" if is_secret else self._after_flag
         return is_secret
 
-    def _named_value(self, line: str, found: re.Match[str], inside: Inside) -> tuple[int, str]:
-        key, start = found["key"], found.end()
-        # Nothing here copies the line: a hostile one is long and holds many names.
-        if found["gap"] and (line.startswith(("-", '"-', "'-", "\\"), start) or start == len(line)):
+    def _named_value(self, line: str, match: re.Match[str], inside: Inside) -> tuple[int, str]:
+        key, start = match["key"], match.end()
+        # This function must not copy the line: a hostile line is long and has many names.
+        if match["gap"] and (line.startswith(("-", '"-', "'-", "\\"), start) or start == len(line)):
             self._next_word = self._next_word or line[start : start + 2] == "\\"
             return start, ""
-        if _BLANK.match(line, start) or line.startswith("#", start) or _BLOCK_SCALAR.fullmatch(line, start):
-            return self._nothing_here(line, found, line[start:])
+        if _WHITESPACE.match(line, start) or line.startswith("#", start) or _BLOCK_SCALAR.fullmatch(line, start):
+            return self._empty_value(line, match, line[start:])
         if key.lower() == "authorization" and line.startswith("{", start):
             return start, ""
         if inside.quote:
             return self._enclosed(line, start, inside.quote, key)
-        kind = "word" if key.startswith("-") or line.lstrip().startswith("Environment=") else found["sep"] or "word"
+        kind = "word" if key.startswith("-") or line.lstrip().startswith("Environment=") else match["sep"] or "word"
         if inside.brackets and kind != "word" and line[start] not in "\"'[{":
             return self._in_open_flow(line, start)
-        end, shown = self._value(line, start, kind, key)
+        end, redacted = self._value(line, start, kind, key)
         if kind == ":" and end >= len(line.rstrip()) and not self._quote and not self._flow:
-            self._block = Block(self._column(line, found), is_comment(line))
-        return end, shown
+            self._block = Block(self._column(line, match), is_comment(line))
+        return end, redacted
 
     @staticmethod
-    def _column(line: str, found: re.Match[str]) -> int:
-        """Where the key stands, its quote included; a value goes on in lines that begin to the right of it."""
-        at = found.start("key")
+    def _column(line: str, match: re.Match[str]) -> int:
+        """The column of the key with its quote; lines that begin to the right of it continue the value."""
+        at = match.start("key")
         return at - 1 if at and line[at - 1] in "\"'" else at
 
-    def _nothing_here(self, line: str, found: re.Match[str], rest: str) -> tuple[int, str]:
-        if found["sep"] == ":" and found["key"].lower() != "authorization":
-            column = self._column(line, found)
-            scalar = _BLOCK_SCALAR.fullmatch(rest) is not None
+    def _empty_value(self, line: str, match: re.Match[str], tail: str) -> tuple[int, str]:
+        if match["sep"] == ":" and match["key"].lower() != "authorization":
+            column = self._column(line, match)
+            scalar = _BLOCK_SCALAR.fullmatch(tail) is not None
             self._block = Block(column, is_comment(line), scalar, column if scalar else None)
-            self._next_value = column < found.start("key")  # a quoted key may be one of JSON
-        shown = rest.partition("#")[0] + ("# " + MARK if "#" in rest else "")
-        return len(line), shown
+            self._next_value = column < match.start("key")  # a quoted key may be one of JSON
+        redacted = tail.partition("#")[0] + ("# " + MARK if "#" in tail else "")
+        return len(line), redacted
 
     def _enclosed(self, line: str, start: int, quote: str, key: str) -> tuple[int, str]:
-        """A value inside a quoted string: an option ends with its word, anything else with the string."""
+        """A value inside a quoted string: an option's value ends with its word, other values with the string."""
         closing = closing_quote(line, start, quote)
         end = len(line) if closing is None else closing
         if key.startswith("-"):
@@ -255,12 +255,12 @@ class LineRedactor:
 
     @staticmethod
     def _in_open_flow(line: str, start: int) -> tuple[int, str]:
-        found = re.compile(r""",(?=\s|["'])|[}\]]|$""").search(line, start)
-        end = found.start() if found else len(line)
+        match = re.compile(r""",(?=\s|["'])|[}\]]|$""").search(line, start)
+        end = match.start() if match else len(line)
         return end, line[start:end] if is_public_value(line[start:end]) else MARK
 
     def _value(self, line: str, start: int, kind: str, key: str) -> tuple[int, str]:
-        """End and replacement of a value outside of strings. ``kind``: its separator, or ``word``."""
+        """End and replacement of a value outside strings. ``kind``: its separator, or ``word``."""
         if line[start] in "\"'":
             return self._quoted(line, start, kind)
         if line[start] in "{[" and kind != "word" and (kind != "=" or _COLLECTION.match(line, start)):
@@ -270,10 +270,10 @@ class LineRedactor:
             end = word.end() if word else len(line)
             self._next_word, self._after_flag = end == len(line) and line.endswith("\\"), ""
             return end, line[start:end] if is_public_value(line[start:end]) else MARK
-        return self._to_the_end(line, start)
+        return self._to_line_end(line, start)
 
-    def _to_the_end(self, line: str, start: int) -> tuple[int, str]:
-        value, comment, _rest = line[start:].partition(" #")
+    def _to_line_end(self, line: str, start: int) -> tuple[int, str]:
+        value, comment, _comment_text = line[start:].partition(" #")
         if is_public_value(value.rstrip(",]} ")):
             return start + len(value), value
         tail = _TAIL.search(line, start)
@@ -282,9 +282,9 @@ class LineRedactor:
         return end, MARK
 
     def _feed(self, flow: SecretFlow, line: str, start: int) -> tuple[int, str]:
-        end, shown = flow.feed(line, start)
+        end, redacted = flow.feed(line, start)
         self._flow, self._quote, flow.quote = flow if flow.brackets else None, flow.quote, None
-        return end, shown
+        return end, redacted
 
     def _quoted(self, line: str, start: int, kind: str) -> tuple[int, str]:
         quote = line[start]
@@ -298,7 +298,7 @@ class LineRedactor:
         after = end + len(quote)
         clean = _ENDS_CLEANLY.match(line, after) or (kind == "word" and line[after : after + 1].isspace())
         if not clean:
-            return self._to_the_end(line, start)
+            return self._to_line_end(line, start)
         hidden = line[begin:end] if is_public_value(line[begin:end]) else MARK
         comment = re.compile(r"(\s*[,}\])]*\s*)[#;]").match(line, after)
         return (

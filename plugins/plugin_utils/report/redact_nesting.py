@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Strings, brackets and YAML blocks of a redacted text: in which of them a position is, and hidden collections."""
+"""Nesting in a redacted text: whether a position is in a string, brackets or a YAML block; hidden collections."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def is_comment(line: str) -> bool:
 
 
 def closing_quote(line: str, start: int, quote: str) -> int | None:
-    """Where the string that began before ``start`` ends; backslashes escape in double quotes only."""
+    """The end of the string that began before ``start``; backslashes are escapes only in double quotes."""
     pattern = r"(?:\\.|[^\\])*?" if quote[0] == '"' else r"(?:[^']|'')*?" if quote == "'" else r".*?"
-    found = re.compile(pattern + re.escape(quote) + ("(?!')" if quote == "'" else "")).match(line, start)
-    return found.end() - len(quote) if found else None
+    match = re.compile(pattern + re.escape(quote) + ("(?!')" if quote == "'" else "")).match(line, start)
+    return match.end() - len(quote) if match else None
 
 
 @dataclass
@@ -50,16 +50,16 @@ class Block:
 
 
 class Inside:
-    """Which string and brackets of a line are open at a place."""
+    """The open string and the number of open brackets at a position in a line."""
 
     def __init__(self) -> None:
         self.quote = ""
         self.brackets = 0
 
     def pass_over(self, line: str, start: int, end: int) -> None:
-        """Take notice of what stands between two places."""
-        for found in _SIGN.finditer(line, start, end):
-            sign = found[0]
+        """Update the state for the text between two positions."""
+        for match in _SIGN.finditer(line, start, end):
+            sign = match[0]
             if sign[0] == "\\":
                 continue
             if sign in "\"'":
@@ -72,7 +72,7 @@ _FLOW_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?' + r"|'[^']*'?|[{}\[\],]|#.*|[^{}\
 
 
 class SecretFlow:
-    """Where in the collection the lines so far have come; ``quote`` is that of a string left open."""
+    """The state within a collection after the lines so far; ``quote`` is the quote of an open string."""
 
     def __init__(self) -> None:
         self.brackets: list[str] = []
@@ -80,13 +80,13 @@ class SecretFlow:
         self._wants_key = False
 
     def feed(self, line: str, start: int) -> tuple[int, str]:
-        """End of the collection in this line, which may be the line's, and what is shown up to there."""
-        shown = []
+        """The collection's end in this line (or the line's end), and the redacted text up to there."""
+        parts = []
         for token in _FLOW_TOKEN.finditer(line, start):
-            shown.append(self._token(token[0]))
+            parts.append(self._token(token[0]))
             if not self.brackets:
-                return token.end(), "".join(shown)
-        return len(line), "".join(shown)
+                return token.end(), "".join(parts)
+        return len(line), "".join(parts)
 
     def _token(self, token: str) -> str:
         if token in ("{", "["):
@@ -100,12 +100,12 @@ class SecretFlow:
             return self._string(token)
         if token[0] == "#":
             return "# " + MARK
-        found = cast("re.Match[str]", re.fullmatch(r"(\s*)((?:[^:=]*[:=])\s*)?(.*?)(\s*)", token, re.DOTALL))
-        keeps = found[2] if found[2] and (self._wants_key or not found[2].strip(":= ")) else ""
-        value = found[3] if keeps else (found[2] or "") + found[3]
+        match = cast("re.Match[str]", re.fullmatch(r"(\s*)((?:[^:=]*[:=])\s*)?(.*?)(\s*)", token, re.DOTALL))
+        keeps = match[2] if match[2] and (self._wants_key or not match[2].strip(":= ")) else ""
+        value = match[3] if keeps else (match[2] or "") + match[3]
         if keeps or value.strip():
             self._wants_key = False
-        return found[1] + keeps + (MARK if value.strip() else "") + found[4]
+        return match[1] + keeps + (MARK if value.strip() else "") + match[4]
 
     def _string(self, token: str) -> str:
         quote = token[0]

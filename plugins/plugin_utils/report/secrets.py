@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What looks secret: names of settings, shapes of tokens, words that hint at either. Rather too much than too little.
+"""Detection of secrets: names of settings, formats of tokens, hints of either. False positives are acceptable.
 
-A line without any of the hints holds no secret name (``is_secret_name``) and no token (``without_tokens``). Add a word
-to them for each name or shape that you add; the tests compare the two.
+A line without any hint has no secret name (``is_secret_name``) and no token (``without_tokens``). When you add a name
+or format, add a hint too; the tests compare them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WHOLE_NAME = re.compile(
     re.IGNORECASE,
 )
 _PUBLIC = re.compile(r"true|false|null|~|/(?:etc|home|lib|mnt|opt|proc|root|run|srv|sys|tmp|usr|var)/[\w./@-]*")
-"""Values that are no secret under any name: switches, and where a secret is kept."""
+"""Values that are not secret under any name: booleans, and paths of secrets."""
 _SHAPE = re.compile(
     # user:password@ of a URL, or a token in its place; bounded, since a hostile text holds many ://
     r"""(?<=://)(?:[^\s"'/?\#]{1,512}|[^\s"'/@:]{1,256}:[^\s"']{1,512})(?=@)"""
@@ -37,14 +37,14 @@ _SHAPE = re.compile(
     r"|(?<![\w.])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w.])"  # bootstrap token, kubeadm
     r"|\bK10[0-9a-f]{16,}\S*"  # join token, k3s
     r"|(?<![\w.:-])[\w.%-]{1,64}:[^\s@/\"':,]{1,256}(?=@[\w.-]{1,253}:\d)"  # user:password@host:port of a proxy
-    r"|\bLS0tLS1CRUdJTi[\w+/=-]*|\bMII[\w+/]{61,}=*"  # base64 of a PEM block, or what is inside of one
+    r"|\bLS0tLS1CRUdJTi[\w+/=-]*|\bMII[\w+/]{61,}=*"  # base64 of a PEM block, or its content
     r"|\bA[KS]IA[0-9A-Z]{16}\b|\bgh[a-z]_\w{16,}|\bgithub_pat_\w{16,}"
     r"|(?<=[Bb]earer )\s*[\w.~+/=-]{8,}"
     rf"|{VENDORS}|{SIGNATURES}"
 )
 
-PASSWORD_FLAG = "-p"  # noqa: S105 - the name of an option, no password
-"""Of docker login, sshpass and others. Elsewhere it is a port, a path or a switch, see ``is_password``."""
+PASSWORD_FLAG = "-p"  # noqa: S105 - the name of an option, not a password
+"""Flag of docker login, sshpass and others. Elsewhere it means a port, a path or a boolean, see ``is_password``."""
 _ADDRESS = r"(?:(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:]+\]|localhost):)?"
 _PORT = r"\d{1,5}(?:-\d{1,5})?"
 _PORTS = re.compile(rf"{_ADDRESS}{_PORT}(?::{_PORT})?(?:/(?:tcp|udp|sctp))?")
@@ -52,29 +52,29 @@ _OTHER_MEANING = re.compile(
     r"""(?:^|[^\w.-])(?:busctl|chrt|cp|install|journalctl|loginctl|mkdir|pgrep|ps|renice|sysctl|systemctl|tar|taskset)"""
     r"""["']?(?:[\s,][^;&|`]*)?$"""
 )
-"""Programs that take no password and start no other program, between themselves and the flag no other command."""
+"""Programs without password options that start no other program, with no other command before the flag."""
 REACH = 200
-"""Characters on each side of the flag that count; a hostile line holds many flags."""
+"""Characters that are examined on each side of the flag; a hostile line has many flags."""
 _VALUE = re.compile(r"""[\\"']*((?:\[[0-9A-Fa-f:]+\])?[^\s"',\]]*)""")
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a setting of this name holds a secret: an option with its dashes, a variable, a key of a file."""
+    """Whether a setting with this name is secret: an option with dashes, a variable, or a key of a file."""
     bare = name.lstrip("-")
     parts = (bare, *bare.split(".")) if "." in bare else (bare,)
     return _IN_NAME.search(bare) is not None or any(map(_WHOLE_NAME.fullmatch, parts))
 
 
 def is_public_value(value: str) -> bool:
-    """Whether a value is no secret whatever its name: nothing, a switch, or the path of a file."""
+    """Whether a value is not secret, whatever its name: empty, a boolean, or the path of a file."""
     bare = value.strip().strip("\"'")
     return not bare or bare == MARK or _PUBLIC.fullmatch(bare) is not None
 
 
 def is_password(before: str, after: str) -> bool:
-    """Whether what comes after ``PASSWORD_FLAG`` may be a password: not a port, a path or the value of a known program.
+    """Whether the text after ``PASSWORD_FLAG`` may be a password: not a port, a path or an option of a known program.
 
-    ``before`` and ``after`` are the rest of the command line. Nothing after it: it may be in the next line.
+    ``before`` and ``after`` are the rest of the command line. If ``after`` is empty, it may be in the next line.
     """
     value = cast("re.Match[str]", _VALUE.match(after))[1]
     is_plain = value.startswith("-") or _PORTS.fullmatch(value) or (value and is_public_value(value))
@@ -82,7 +82,7 @@ def is_password(before: str, after: str) -> bool:
 
 
 def without_tokens(text: str) -> str:
-    """The text without what gives itself away: tokens of known shapes, passwords in URLs."""
+    """The text without tokens of known formats and passwords in URLs."""
     return _SHAPE.sub(MARK, text)
 
 
@@ -102,7 +102,7 @@ _SHAPES = re.compile(r"\.[a-z0-9]{16}|gh[a-z]_|gl[a-z]{2,5}-")
 _FOLDED = str.maketrans(
     {
         **{chr(upper): chr(upper + 32) for upper in range(ord("A"), ord("Z") + 1)},
-        # What a pattern that ignores case takes for i, k and s.
+        # Characters that a case-insensitive pattern matches as i, k and s.
         "\u0130": "i",
         "\u0131": "i",
         "\u017f": "s",
@@ -113,7 +113,7 @@ _FOLDED = str.maketrans(
 
 @dataclass(frozen=True)
 class Hints:
-    """Where the lines begin in which a secret name may stand, and those in which a token may."""
+    """Start positions of lines that may contain a secret name, and of lines that may contain a token."""
 
     names: frozenset[int]
     tokens: frozenset[int]
@@ -131,8 +131,8 @@ def _line_starts(folded: str, words: Iterable[str], pattern: re.Pattern[str]) ->
         position = folded.find(word)
         while position >= 0:
             yield folded.rfind("\n", 0, position) + 1
-            # One is enough of a line.
+            # One hit per line is enough.
             end_of_line = folded.find("\n", position)
             position = folded.find(word, end_of_line) if end_of_line >= 0 else -1
-    for found in pattern.finditer(folded):
-        yield folded.rfind("\n", 0, found.start()) + 1
+    for match in pattern.finditer(folded):
+        yield folded.rfind("\n", 0, match.start()) + 1

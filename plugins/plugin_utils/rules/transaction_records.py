@@ -7,7 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...module_utils.snapshot.record_evidence import ANSWER, BLOCKING, DIRECTORY, IMAGES, JOURNAL, ORIGINAL, SETTINGS
+from ...module_utils.snapshot.record_evidence import (
+    BLOCKING,
+    DIRECTORY,
+    IMAGES,
+    JOURNAL,
+    ORIGINAL,
+    SETTINGS,
+    TRANSACTION_RESULT,
+)
 from ..facts.node_state import NodeFacts, RecordProblem
 from ..plan.change_set import Refusal
 from .rule_types import Effect, Finding, Severity

@@ -111,7 +111,7 @@ def test_a_node_whose_pods_may_not_leave_is_left_out_and_named(kubeadm: Node) ->
     run = draining(kubeadm, seconds=5)
     assert run.code == 0, run.output
     assert f"{NAME}: drained of 1 pod(s), then changed; 1 of them wait for their PodDisruptionBudget" in run.output
-    assert f"{NAME} is not drained, and its cordon as it was: default/{pod}: Cannot evict pod" in run.output
+    assert f"{NAME} is not drained; its cordon is unchanged: default/{pod}: Cannot evict pod" in run.output
     assert workload.pods() == [pod]
     assert workload.scheduling(NAME) == ("", "")
     assert (kubeadm.tree(), kubeadm.services()) == (before, services)

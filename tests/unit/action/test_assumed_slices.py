@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""node_align before and after the slices of reservations are made: a promise counts for the plan, never for kubelet."""
+"""node_align before and after the slices of reservations are created: assumed slices count only for the plan."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ def test_in_check_mode_the_plan_takes_the_slices_for_there() -> None:
     assert result["observation"]
     assert started == ["node_snapshot", "node_transaction"]
     without, _started = align(LACKING, check=True, assume_slices=False)
-    assert [each["code"] for each in without["plan"]["refusals"]] == ["reserved-cgroup-missing"]
+    assert [refusal["code"] for refusal in without["plan"]["refusals"]] == ["reserved-cgroup-missing"]
     assert "assumptions" not in without
 
 
-def test_kubelet_is_told_once_the_slice_was_seen() -> None:
+def test_kubelet_is_configured_once_the_slice_exists() -> None:
     observed, _started = align(LACKING, check=True)
     result, started = align(MADE, observation=observed["observation"])
     assert started == ["node_snapshot", "node_transaction"]
     assert result["msg"] == "the transaction would begin"
 
 
-def test_a_slice_that_was_not_made_stops_it_before_kubelet_is_told() -> None:
+def test_a_slice_that_was_not_created_stops_it_before_kubelet_is_configured() -> None:
     observed, _started = align(LACKING, check=True)
     result, started = align(LACKING, observation=observed["observation"])
     assert started == ["node_snapshot"]

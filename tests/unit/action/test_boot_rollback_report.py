@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was undone while a node booted is told by the next run, since nobody was there to be told before."""
+"""The next run reports a rollback at boot."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ CHANGE, NEXT = {"cgroup_driver": "systemd"}, {"pod_pids_limit": 5}
 
 @pytest.fixture(name="warned")
 def _warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    told: list[str] = []
-    monkeypatch.setattr(controller.display, "warning", told.append)
-    return told
+    warnings: list[str] = []
+    monkeypatch.setattr(controller.display, "warning", warnings.append)
+    return warnings
 
 
-def undone_at_boot(root: Path, **said: Any) -> str:
-    """The id of a transaction, as the unit at boot leaves its journal."""
+def undone_at_boot(root: Path, **fields: Any) -> str:
+    """The ID of a transaction whose journal is that of a rollback at boot."""
     assert action("kubelet_config", {"root": str(root), **CHANGE})["changed"]
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
-    found = json.loads(path.read_text())
-    found.update(state="rolled-back", at_boot=True, to_prove=["kubelet.service runs", "3 pods run as before"], **said)
-    path.write_text(json.dumps(found))
-    return str(found["id"])
+    document = json.loads(path.read_text())
+    document.update(
+        state="rolled-back", at_boot=True, to_prove=["kubelet.service runs", "3 pods run as before"], **fields
+    )
+    path.write_text(json.dumps(document))
+    return str(document["id"])
 
 
 @pytest.mark.parametrize("state", ["rolled-back", "rollback-failed"])
-def test_it_is_told_once_with_what_nobody_has_seen_since(root: Path, warned: list[str], state: str) -> None:
+def test_it_is_reported_once_with_unproven_checks(root: Path, warned: list[str], state: str) -> None:
     name = undone_at_boot(root)
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "state": state}))
@@ -51,7 +53,7 @@ def test_it_is_told_once_with_what_nobody_has_seen_since(root: Path, warned: lis
     assert len(warned) == 1
 
 
-def test_where_nothing_is_left_to_be_seen_that_is_said(root: Path, warned: list[str]) -> None:
+def test_a_rollback_without_unproven_checks_is_reported(root: Path, warned: list[str]) -> None:
     undone_at_boot(root)
     (path,) = (root / STATE / "transactions").glob("*/journal.json")
     path.write_text(json.dumps({**json.loads(path.read_text()), "to_prove": []}))
@@ -60,7 +62,7 @@ def test_where_nothing_is_left_to_be_seen_that_is_said(root: Path, warned: list[
     assert warned[0].endswith("not proven since: nothing")
 
 
-def test_a_transaction_that_ended_otherwise_is_not_told_of(root: Path, warned: list[str]) -> None:
+def test_a_transaction_that_ended_otherwise_is_not_reported(root: Path, warned: list[str]) -> None:
     for change in (CHANGE, NEXT):
         assert action("kubelet_config", {"root": str(root), **change})["changed"]
     assert warned == []
@@ -72,10 +74,10 @@ def test_check_mode_begins_nothing_and_has_nothing_to_tell(root: Path, warned: l
     assert warned == []
 
 
-def test_it_is_told_by_a_run_that_ends_before_its_transaction(
+def test_a_run_that_ends_before_its_transaction_reports_it(
     root: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk may turn read-only, the node go away."""
+    """The disk may become read-only, or the connection may be lost."""
     undone_at_boot(root)
     module = in_process.module
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check mode refuses an image exactly where the real run does, and leaves every byte of it and beside it."""
+"""Check mode refuses the same images as the real run, and changes nothing in them or next to them."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ Spoil = Callable[[Path], None]
 
 
 def outside(root: Path) -> Path:
-    """A folder on this machine and not in the image, that a link could lead to."""
-    found = root.parent / "outside"
-    found.mkdir(exist_ok=True)
-    (found / "config.toml").write_text("version = 2\n# of this machine\n")
-    return found
+    """A directory on this machine outside the image, which a link could point to."""
+    outside_directory = root.parent / "outside"
+    outside_directory.mkdir(exist_ok=True)
+    (outside_directory / "config.toml").write_text("version = 2\n# of this machine\n")
+    return outside_directory
 
 
-def replaced(root: Path, folder: str, target: str | Path) -> None:
-    """A link in the place of a folder; what was in it is gone."""
-    place = root / folder
+def replaced(root: Path, directory: str, target: str | Path) -> None:
+    """A link at the path of a directory, whose content is deleted."""
+    place = root / directory
     if place.is_dir():
         place.rename(root.parent / "moved")
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(target)
 
 
-def leads_out(folder: str) -> Spoil:
-    return lambda root: replaced(root, folder, outside(root))
+def leads_out(directory: str) -> Spoil:
+    return lambda root: replaced(root, directory, outside(root))
 
 
-def circle(folder: str) -> Spoil:
-    return lambda root: replaced(root, folder, "/" + folder)
+def circle(directory: str) -> Spoil:
+    return lambda root: replaced(root, directory, "/" + directory)
 
 
-def leads_inside(folder: str) -> Spoil:
+def leads_inside(directory: str) -> Spoil:
     def spoil(root: Path) -> None:
         (root / "data").mkdir()
-        replaced(root, folder, "/data")
+        replaced(root, directory, "/data")
 
     return spoil
 
 
-def is_a_file(folder: str) -> Spoil:
+def is_a_file(directory: str) -> Spoil:
     def spoil(root: Path) -> None:
-        replaced(root, folder, "nowhere")
-        (root / folder).unlink()
-        (root / folder).write_text("no folder")
+        replaced(root, directory, "nowhere")
+        (root / directory).unlink()
+        (root / directory).write_text("not a directory")
 
     return spoil
 
@@ -86,10 +86,10 @@ RUNS: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", RUNS)
 def test_check_mode_refuses_what_the_real_run_does(tmp_path: Path, name: str, way: str) -> None:
-    module, options, folder = RUNS[name]
+    module, options, directory = RUNS[name]
     own = {"usr/bin/crio": "", "usr/bin/containerd": None, RUNTIME: None} if module == "crio_config" else {}
     root = grow(tmp_path / "image", own)
-    WAYS[way](folder)(root)
+    WAYS[way](directory)(root)
     before = contents(tmp_path)
     checked = in_process.run(module, {**options, "root": str(root)}, check=True)
     assert contents(tmp_path) == before
@@ -106,10 +106,12 @@ def test_check_mode_refuses_what_the_real_run_does(tmp_path: Path, name: str, wa
 
 @pytest.mark.parametrize("place", [STATE, f"{STATE}/transactions"])
 def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, place: str) -> None:
-    """A file in the place of a directory."""
+    """A file at the path of a directory."""
     root = grow(tmp_path / "image", {place: "no directory\n"})
     before = contents(root)
-    told = [in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)]
+    results = [
+        in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)
+    ]
     assert contents(root) == before
     assert [each.get("failed") for each in told] == [True, True]
     assert told[0]["msg"] == told[1]["msg"]
@@ -118,20 +120,22 @@ def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, 
 
 @pytest.mark.parametrize("place", ["originals", "transactions", "lock"])
 def test_a_link_in_the_place_of_what_is_ours_is_refused_and_not_followed(tmp_path: Path, place: str) -> None:
-    """What nothing names any more is removed from originals: in a folder of somebody else that is all there is."""
+    """Originals that no ledger entry names are removed; in a foreign directory this would be all files."""
     root = grow(tmp_path / "image", {})
     (root / STATE).mkdir(parents=True)
     (root / STATE / place).symlink_to("/outside" if place == "lock" else outside(root))
     before = contents(tmp_path)
-    told = [in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)]
-    assert [each.get("failed") for each in told] == [True, True]
-    assert told[0]["msg"] == told[1]["msg"]
-    assert f"{STATE}/{place}: " in told[0]["msg"]
+    results = [
+        in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)
+    ]
+    assert [result.get("failed") for result in results] == [True, True]
+    assert results[0]["msg"] == results[1]["msg"]
+    assert f"{STATE}/{place}: " in results[0]["msg"]
     assert without_mode(contents(tmp_path)) == without_mode(before)
 
 
 def without_mode(tree: dict[str, bytes | str]) -> dict[str, bytes | str]:
-    """A refused transaction leaves its answer, and makes what is ours private."""
+    """A refused transaction leaves its result, and sets the mode of the state directory."""
     return {
         path: text
         for path, text in tree.items()

@@ -20,16 +20,20 @@ from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run imp
 
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOK = ("volcano.colocation.cluster", "--check", "-i", "localhost,", "-c", "local")
-PLAN = "TASK [Plan the agent and refuse what cannot be done]"
+PLAN = "TASK [Plan the agent and refuse unsupported requests]"
 SET_UP = "TASK [volcano.colocation.scheduler : Set up the scheduler, queues, classes and admission]"
 AGENT = "TASK [volcano.colocation.agent : "
-GONE = "nowhere.conf is not a file. Nothing was changed."
+MISSING = "nowhere.conf is not a file. Nothing was changed."
 
 
-def cluster(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
-    kubeconfig = str(folder / "nowhere.conf")
-    given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, "colocation_kubeconfig": kubeconfig}
-    done = playbook(folder, *PLAYBOOK, "-e", json.dumps({**given, **variables}))
+def cluster(directory: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
+    kubeconfig = str(directory / "nowhere.conf")
+    options = {
+        "ansible_python_interpreter": sys.executable,
+        "ansible_become": False,
+        "colocation_kubeconfig": kubeconfig,
+    }
+    done = playbook(directory, *PLAYBOOK, "-e", json.dumps({**options, **variables}))
     return done.status, done.output
 
 
@@ -40,7 +44,7 @@ def cluster(folder: Path, playbook: Callable[..., Done] = playbook, **variables:
 def test_the_scheduler_is_left_alone_unless_it_is_asked_for(tmp_path: Path, variables: dict[str, Any]) -> None:
     status, output = cluster(tmp_path, **variables)
     assert status != 0
-    assert GONE in output
+    assert MISSING in output
     assert f"{AGENT}Plan " in output
     assert SET_UP not in output
 
@@ -48,7 +52,7 @@ def test_the_scheduler_is_left_alone_unless_it_is_asked_for(tmp_path: Path, vari
 def test_what_is_refused_of_the_agent_stops_it_before_the_scheduler(tmp_path: Path) -> None:
     status, output = cluster(tmp_path, colocation_scheduler=True)
     assert status != 0
-    assert GONE in output.partition(PLAN)[2]
+    assert MISSING in output.partition(PLAN)[2]
     assert SET_UP not in output
 
 
@@ -69,8 +73,8 @@ def test_what_is_refused_of_the_scheduler_stops_it_before_the_agent(tmp_path: Pa
     waiting = {"colocation_agent_memory_qos": memory_qos, "colocation_volcano_manifest": "/nowhere.yaml"}
     status, output = cluster(tmp_path, started_playbook, colocation_scheduler=True, **waiting)
     assert status != 0
-    told = output.partition("TASK [volcano.colocation.scheduler : Install Volcano]")[2]
-    assert "nowhere" in told
+    tasks_after = output.partition("TASK [volcano.colocation.scheduler : Install Volcano]")[2]
+    assert "nowhere" in tasks_after
     assert f"{AGENT}Plan " not in output
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Somebody edits a file after it was read and before it would have been written: it stays, and the edit is shown."""
+"""Another program edits a file after it was read and before it is written: the edit stays and is shown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRET = "hunter2-Qx7c"
 
 
 def edited(monkeypatch: pytest.MonkeyPatch, path: Path, text: str | None) -> None:
-    """When the transaction is to begin."""
+    """When the transaction should begin."""
 
     def interfere(name: str, arguments: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         if name.endswith("node_transaction") and arguments["action"] == "start":
@@ -38,8 +38,8 @@ def kubelet(root: Path) -> dict[str, Any]:
 
 def test_an_edit_is_shown_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = grow(tmp_path, {})
-    theirs = f"{KUBELET_TEXT}maxPods: 50\npassword: {SECRET}\n"
-    edited(monkeypatch, root / KUBELET, theirs)
+    foreign_text = f"{KUBELET_TEXT}maxPods: 50\npassword: {SECRET}\n"
+    edited(monkeypatch, root / KUBELET, foreign_text)
     result = kubelet(root)
     assert result["failed"]
     lines = result["msg"].splitlines()
@@ -47,7 +47,7 @@ def test_an_edit_is_shown_and_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert lines[1:3] == [f"--- /{KUBELET} as it was read", f"+++ /{KUBELET} now"]
     assert "+maxPods: 50" in lines
     assert SECRET not in str(result)
-    assert (root / KUBELET).read_text() == theirs
+    assert (root / KUBELET).read_text() == foreign_text
 
 
 def test_a_file_that_is_gone_is_shown_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def silent(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("state", ["rollback-failed", "refused"])
-def test_what_is_not_known_is_not_told(state: str) -> None:
+def test_unknown_changes_are_not_reported(state: str) -> None:
     assert concurrent_edits.describe(Node(silent), (), {"state": state}) == ""
 
 
@@ -80,5 +80,5 @@ def test_a_new_snapshot_that_cannot_be_read_does_not_replace_the_failure() -> No
 
 
 def test_changed_line_ends_are_a_difference_that_is_shown() -> None:
-    shown = redacted_difference("a\nb\x1b\n", "a\r\nb\x1b\n", "one", "other")
-    assert shown.splitlines() == ["--- one", "+++ other", "@@ -1,2 +1,2 @@", "-a", "+a\\r", " b\\x1b"]
+    redacted = redacted_difference("a\nb\x1b\n", "a\r\nb\x1b\n", "one", "other")
+    assert redacted.splitlines() == ["--- one", "+++ other", "@@ -1,2 +1,2 @@", "-a", "+a\\r", " b\\x1b"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""crio_config on an image: create, again, modify, again, each in check mode first; and nodes that it leaves alone."""
+"""crio_config on an image: create, again, modify, again, each in check mode first; and nodes that it refuses."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from ansible_collections.volcano.colocation.tests.support.tasks.node_image import contents, grow, without_state
 from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, Task, checked, noted, run, task
 
-FOLDER = "etc/crio/crio.conf.d"
-OURS = f"{FOLDER}/99-volcano-colocation.conf"
-SITE = f"{FOLDER}/10-crio.conf"
+DIRECTORY = "etc/crio/crio.conf.d"
+OWN_PATH = f"{DIRECTORY}/99-volcano-colocation.conf"
+SITE = f"{DIRECTORY}/10-crio.conf"
 SITE_TEXT = """[crio.runtime]
 default_runtime = "crun"
 [crio.runtime.runtimes.crun]
@@ -44,13 +44,13 @@ STEPS: dict[str, tuple[dict[str, Any], bool, str]] = {
 }
 BEFORE = dict(zip(STEPS, ["", *(text for _options, _changed, text in STEPS.values())], strict=False))
 
-LATER = f"{FOLDER}/zz.conf"
+LATER = f"{DIRECTORY}/zz.conf"
 REFUSED: dict[str, tuple[str, dict[str, str | None], tuple[str, ...]]] = {
     "containerd": ("crio_config", {}, ("kubelet uses containerd at", "not cri-o", "Use containerd_config")),
     "no_runtime": ("crio_config", {"usr/bin/containerd": None}, ("uses an unknown runtime at", "not cri-o")),
     "crio": ("containerd_config", CRIO, ("kubelet uses cri-o at", "not containerd", "Use crio_config")),
     "broken": ("crio_config", {**CRIO, SITE: "[crio\n"}, (f"/{SITE}:1: ", "Correct the file")),
-    "ours_broken": ("crio_config", {**CRIO, OURS: "[crio.runtime\n"}, (f"/{OURS}:1: ", "Correct the file")),
+    "ours_broken": ("crio_config", {**CRIO, OWN_PATH: "[crio.runtime\n"}, (f"/{OWN_PATH}:1: ", "Correct the file")),
     "later": (
         "crio_config",
         {**CRIO, LATER: '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'},
@@ -70,50 +70,52 @@ def lived(image: Path) -> Run:
     for step, (options, _changed, _text) in STEPS.items():
         real = task(step, "crio_config", root=str(image), **options)
         tasks += [checked({**real, "name": f"{step} checked", "register": f"{step}_checked"}), real]
-        tasks.append(noted(f"{step}_after", image / OURS))
+        tasks.append(noted(f"{step}_after", image / OWN_PATH))
     return run(image.parent, tasks)
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_each_step_of_a_life_changes_what_check_mode_predicted(lived: Run, step: str) -> None:
     _options, changed, text = STEPS[step]
-    found, predicted = lived.results[step], lived.results[f"{step}_checked"]
-    assert not found.get("failed"), found.get("msg")
-    assert (found["changed"], found["path"], found["strategy"]) == (changed, f"/{OURS}", "drop-in")
+    result, predicted = lived.results[step], lived.results[f"{step}_checked"]
+    assert not result.get("failed"), result.get("msg")
+    assert (result["changed"], result["path"], result["strategy"]) == (changed, f"/{OWN_PATH}", "drop-in")
     assert lived.results[f"{step}_after"] == text
     for key in ("changed", "diff", "path", "strategy", "restart_required", "drain_required", "checkpoints_to_reset"):
-        assert predicted[key] == found[key]
-    assert [(each["before"], each["after"]) for each in found["diff"]] == [(BEFORE[step], text)] * changed
-    assert (found["restart_required"], found["drain_required"]) == (False, False)
+        assert predicted[key] == result[key]
+    assert [(difference["before"], difference["after"]) for difference in result["diff"]] == [
+        (BEFORE[step], text)
+    ] * changed
+    assert (result["restart_required"], result["drain_required"]) == (False, False)
 
 
 def test_no_other_file_is_touched_and_none_shown(lived: Run, image: Path) -> None:
     fresh = contents(grow(image.parent / "fresh", CRIO))
     now = without_state(contents(image))
     assert {name: now[name] for name in fresh} == fresh
-    assert set(now) - set(fresh) - {"var/lib/volcano-colocation:mode"} == {OURS, f"{OURS}:mode"}
-    assert now[f"{OURS}:mode"] == oct(0o100644)
+    assert set(now) - set(fresh) - {"var/lib/volcano-colocation:mode"} == {OWN_PATH, f"{OWN_PATH}:mode"}
+    assert now[f"{OWN_PATH}:mode"] == oct(0o100644)
     assert "hunter2" not in lived.output
 
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any], dict[str, Any]]:
-    """The answers, and every tree before and after."""
-    folder = tmp_path_factory.mktemp("refused")
+    """The results, and the trees before and after each step."""
+    directory = tmp_path_factory.mktemp("refused")
     tasks = []
     for name, (module, files, _words) in REFUSED.items():
-        root = grow(folder / "trees" / name, files)
+        root = grow(directory / "trees" / name, files)
         tasks.append(task(name, module, root=str(root), cgroup_driver="systemd"))
-    before = contents(folder / "trees")
-    return run(folder, tasks), before, contents(folder / "trees")
+    before = contents(directory / "trees")
+    return run(directory, tasks), before, contents(directory / "trees")
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_node_that_is_left_alone_says_why(refused: tuple[Run, Any, Any], name: str) -> None:
-    found = refused[0].results[name]
-    assert found["failed"]
+    result = refused[0].results[name]
+    assert result["failed"]
     for word in REFUSED[name][2]:
-        assert word in found["msg"]
+        assert word in result["msg"]
 
 
 def test_a_node_that_is_left_alone_is_byte_identical(refused: tuple[Run, Any, Any]) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records of ours that cannot be read: assess names file, reason and remedy, and what needs them changes nothing."""
+"""Unreadable records: assess reports file, reason and remedy, and modules that need them change nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QOS = {"cgroup_root": ROOT, "slice": "system.slice", "settings": {"pids_max": 10
 Damage = Callable[[Path], Any]
 
 
-def _folder(path: Path) -> None:
+def _directory(path: Path) -> None:
     path.unlink()
     path.mkdir()
 
@@ -43,7 +43,7 @@ DAMAGES: dict[str, Damage] = {
     "a list": lambda path: path.write_text("[]"),
     "of another schema": lambda path: path.write_text('{"schema": 99}'),
     "of another shape": lambda path: path.write_text('{"schema": 1}'),
-    "a directory": _folder,
+    "a directory": _directory,
     "a link": _linked,
 }
 RECORDS = {
@@ -57,7 +57,7 @@ OF_JSON = {f"{record}, {damage}": (record, damage) for record in RECORDS for dam
 
 @pytest.fixture(name="root")
 def _root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A node that this collection has changed, with every record that it keeps."""
+    """A node that this collection has changed, with all its records."""
     root = Tree(tmp_path / "image", "v2", "systemd").folder
     grow(root, {})
     monkeypatch.setattr(cgroup_qos, "Host", lambda: Host(str(root)))
@@ -68,8 +68,8 @@ def _root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def place(root: Path, pattern: str) -> Path:
-    (found,) = root.glob(pattern)
-    return found
+    (path,) = root.glob(pattern)
+    return path
 
 
 def findings(root: Path) -> list[dict[str, Any]]:
@@ -78,11 +78,11 @@ def findings(root: Path) -> list[dict[str, Any]]:
     assert contents(root) == before
     assert not result.get("failed"), result
     facts = result["ansible_facts"]["colocation"]
-    return [each for each in facts["findings"] if each["code"] == "record-unreadable"]
+    return [finding for finding in facts["findings"] if finding["code"] == "record-unreadable"]
 
 
 def refused(root: Path, module: str, options: dict[str, Any]) -> str:
-    """The message of check mode, which the real run gives as well; neither changes anything."""
+    """The message of check mode, which must equal that of the real run; neither changes anything."""
     before = contents(root)
     arguments = options if module == "cgroup_qos" else {"root": str(root), **options}
     messages = []
@@ -131,7 +131,7 @@ def test_what_needs_the_record_is_refused_and_the_node_stays(root: Path, name: s
 
 @pytest.mark.parametrize("module", ["kubelet_config", "containerd_config", "agent_sysctls"])
 def test_a_change_that_may_be_half_done_stops_every_change_of_services(root: Path, module: str) -> None:
-    """Also where nothing is to be changed: what is cut off would have to be undone first."""
+    """Also without changes: an interrupted transaction would have to be rolled back first."""
     DAMAGES["cut off"](place(root, RECORDS["journal"]))
     options: dict[str, Any] = {"sysctls": []} if module == "agent_sysctls" else {}
     assert "/journal.json: it is damaged. Compare the files" in refused(root, module, options)
@@ -182,7 +182,7 @@ def test_what_lies_in_the_place_of_a_directory_of_ours_is_a_finding(root: Path, 
 def test_every_damaged_record_is_named(root: Path) -> None:
     for pattern in RECORDS.values():
         DAMAGES["cut off"](place(root, pattern))
-    named = {each["evidence"][0].partition(":")[0] for each in findings(root)}
+    named = {finding["evidence"][0].partition(":")[0] for finding in findings(root)}
     assert named == {f"/{place(root, pattern).relative_to(root)}" for pattern in RECORDS.values()}
 
 
@@ -194,7 +194,7 @@ def test_the_journal_of_an_open_transaction_counts_beside_a_damaged_one(root: Pa
     (twin / "journal.json").write_text(json.dumps({**text, "id": twin.name, "state": "applying"}))
     DAMAGES["empty"](path)
     result = run("node_facts", {"root": str(root)})
-    codes = {each["code"] for each in result["ansible_facts"]["colocation"]["findings"]}
+    codes = {finding["code"] for finding in result["ansible_facts"]["colocation"]["findings"]}
     assert {"record-unreadable", "unfinished-transaction"} <= codes
     assert f"/{path.relative_to(root)}: it is damaged" in refused(root, "kubelet_config", OTHER)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""node_facts, node_report and node_align as tasks: replays, wrong types, and what a result may show."""
+"""node_facts, node_report and node_align as tasks: replays, wrong types, and redacted results."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def secret_snapshot() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("facts")
+    directory = tmp_path_factory.mktemp("facts")
     documents = {
         "list.json": "[]",
         "schema.json": json.dumps({"schema": 9}),
@@ -67,7 +67,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "secret.json": json.dumps(secret_snapshot()),
     }
     for name, text in documents.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        (directory / name).write_text(text, encoding="utf-8")
     tasks = [
         task(f"replay_{index}", "node_facts", snapshot=str(FIXTURES / "snapshots" / f"{name}.json"))
         for index, name in enumerate(NAMES)
@@ -84,11 +84,11 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
             "node_report",
             facts="{{ profile.ansible_facts.colocation }}",
             name="a/b",
-            folder=str(folder / "new"),
+            folder=str(directory / "new"),
         ),
         task("no_file", "node_report", facts="{{ profile.ansible_facts.colocation }}", name="a"),
     ]
-    return run(folder, tasks)
+    return run(directory, tasks)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -105,14 +105,14 @@ def test_check_mode_gives_the_same_answer(answers: Run) -> None:
 
 
 def test_with_a_profile_what_differs_is_a_finding(answers: Run) -> None:
-    found = answers.results["profile"]["ansible_facts"]["colocation"]
-    assert "differs-from-profile" in {each["code"] for each in found["findings"]}
+    facts = answers.results["profile"]["ansible_facts"]["colocation"]
+    assert "differs-from-profile" in {finding["code"] for finding in facts["findings"]}
 
 
 def test_with_a_target_what_would_stop_working_is_a_finding(answers: Run) -> None:
-    found = answers.results["target"]["ansible_facts"]["colocation"]
-    assert "upgrade-flags-removed" in {each["code"] for each in found["findings"]}
-    assert found["verdict"] == golden("facts", DIFFERING)["verdict"]
+    facts = answers.results["target"]["ansible_facts"]["colocation"]
+    assert "upgrade-flags-removed" in {finding["code"] for finding in facts["findings"]}
+    assert facts["verdict"] == golden("facts", DIFFERING)["verdict"]
 
 
 def test_a_returned_snapshot_is_redacted_and_can_be_replayed(answers: Run) -> None:
@@ -135,16 +135,16 @@ def test_wrong_input_is_a_clear_error(answers: Run, name: str) -> None:
     assert "Traceback" not in json.dumps(result)
 
 
-def test_a_report_is_one_file_in_its_folder(answers: Run) -> None:
+def test_a_report_is_one_file_in_its_directory(answers: Run) -> None:
     path = Path(answers.results["report"]["path"])
     assert path.name == "a_b.json"
     facts = answers.results["profile"]["ansible_facts"]["colocation"]
     assert json.loads(path.read_text(encoding="utf-8")) == facts
-    assert [each.name for each in path.parent.iterdir()] == ["a_b.json"]
+    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
     assert answers.results["report"]["changed"] is False
 
 
-def test_without_a_folder_nothing_is_written(answers: Run) -> None:
+def test_without_a_directory_nothing_is_written(answers: Run) -> None:
     assert "path" not in answers.results["no_file"]
     assert "kubelet uses systemd, containerd uses cgroupfs" in answers.results["no_file"]["report"]
     assert "MISALIGNED" in answers.output

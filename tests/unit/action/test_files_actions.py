@@ -104,10 +104,10 @@ def result(lived: Run, module: str, step: str, which: str = "") -> Any:
 
 @pytest.mark.parametrize(("module", "step", "changed"), LIFE)
 def test_only_a_difference_is_a_change(lived: Run, module: str, step: str, changed: bool) -> None:
-    found = result(lived, module, step)
-    assert not found.get("failed"), found.get("msg")
-    assert found["changed"] is changed
-    assert (found["path"], found["strategy"]) == ("/" + FILE[module], "main-file")
+    output = result(lived, module, step)
+    assert not output.get("failed"), output.get("msg")
+    assert output["changed"] is changed
+    assert (output["path"], output["strategy"]) == ("/" + FILE[module], "main-file")
 
 
 @pytest.mark.parametrize(("module", "step", "changed"), LIFE)
@@ -160,13 +160,13 @@ def test_containerds_file_keeps_every_other_line(lived: Run) -> None:
 
 def test_in_an_image_nothing_has_to_be_restarted(lived: Run) -> None:
     for module, step, _changed in LIFE:
-        found = result(lived, module, step)
-        assert (found["restart_required"], found["drain_required"]) == (False, False)
+        output = result(lived, module, step)
+        assert (output["restart_required"], output["drain_required"]) == (False, False)
 
 
 def test_no_secret_of_the_files_is_shown(lived: Run) -> None:
-    shown = [value for name, value in lived.results.items() if not name.endswith(("_before", "_after"))]
-    assert PLANTED not in json.dumps(shown)
+    results = [value for name, value in lived.results.items() if not name.endswith(("_before", "_after"))]
+    assert PLANTED not in json.dumps(results)
     assert PLANTED not in lived.output
 
 
@@ -320,29 +320,29 @@ CHECKED = ("led_out", "yaml_twice", "yaml_shape", "toml", "no_containerd", "stat
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any], dict[str, Any]]:
-    """The answers, and every tree before and after."""
-    folder = tmp_path_factory.mktemp("bad")
-    (folder / "trees").mkdir()
+    """The results, and the trees before and after each step."""
+    directory = tmp_path_factory.mktemp("bad")
+    (directory / "trees").mkdir()
     tasks: list[Task] = []
     for name, (module, files, spoil, options, _words) in BAD.items():
-        root = grow(folder / "trees" / name, files)
+        root = grow(directory / "trees" / name, files)
         spoil(root)
         real = task(name, module, root=str(root), **options)
         if name in CHECKED:
             tasks.append(checked({**real, "name": f"{name} checked", "register": f"{name}_checked"}))
         tasks.append(real)
-    before = contents(folder / "trees")
-    answers = run(folder, tasks)
-    return answers, before, contents(folder / "trees")
+    before = contents(directory / "trees")
+    answers = run(directory, tasks)
+    return answers, before, contents(directory / "trees")
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_refused_with_its_place_and_remedy(refused: tuple[Run, Any, Any], name: str) -> None:
-    found = refused[0].results[name]
-    assert found["failed"]
+    result = refused[0].results[name]
+    assert result["failed"]
     for word in BAD[name][4]:
-        assert word in found["msg"]
-    assert "Traceback" not in json.dumps(found)
+        assert word in result["msg"]
+    assert "Traceback" not in json.dumps(result)
 
 
 @pytest.mark.parametrize("name", CHECKED)

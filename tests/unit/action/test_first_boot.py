@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules that prepare an image say what its first boot does with it, before and after they have."""
+"""Modules that prepare an image report what its first boot does, in check mode and in the real run."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def state(policy: str, **more: Any) -> str:
 
 
 def both(module: str, root: Path, **options: Any) -> dict[str, Any]:
-    """The result in check mode, which has to be that of the run that follows."""
+    """The result in check mode, which must equal that of the real run."""
     arguments = {"root": str(root), **options}
     foreseen = in_process.run(module, arguments, check=True)
     done = in_process.run(module, arguments)
     for result in (foreseen, done):
         assert not result.get("failed"), result
-    told = {key: foreseen.get(key) for key in ("first_boot", "warnings", "changed")}
-    assert told == {key: done.get(key) for key in told}
+    predicted = {key: foreseen.get(key) for key in ("first_boot", "warnings", "changed")}
+    assert predicted == {key: done.get(key) for key in predicted}
     again = in_process.run(module, arguments)
     assert again["first_boot"] == done["first_boot"]
     assert not again["changed"]
@@ -78,7 +78,7 @@ def test_a_checkpoint_that_was_baked_in_is_warned_of(
     assert warning.startswith(f"kubelet does not start: {words}")
     assert "delete it there" in warning
     assert warning in result["first_boot"]
-    # It is somebody else's: it stays.
+    # A foreign file stays.
     assert {name: (root / name).read_text() for name in files} == files
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node that answers with anything: the task fails with a message that names the node, never with a Python error."""
+"""A node with arbitrary responses: the task fails with a message that names the node, never with a Python error."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def _private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("response", ANSWERS)
 @pytest.mark.parametrize("name", ACTIONS)
-def test_whatever_a_node_sends_is_refused_with_its_name(name: str, answer: str) -> None:
+def test_whatever_a_node_sends_is_refused_with_its_name(name: str, response: str) -> None:
     def recorded(_module: str, _arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return {"snapshot": ANSWERS[answer], "evidence": ANSWERS[answer]}
+        return {"snapshot": ANSWERS[response], "evidence": ANSWERS[response]}
 
     result = in_process.action(name, ACTIONS[name], check=True, recorded=recorded)
     assert result["failed"] is True
@@ -62,7 +62,7 @@ RUNTIME_TEXT = ("runtime", "files", "/etc/containerd/config.toml", "text")
 
 
 def infected(*places: tuple[str | int, ...]) -> dict[str, Any]:
-    """A node that has to be changed, with control characters in these places."""
+    """A node that needs changes, with control characters in these places."""
     snapshot = captured(DIFFERING)
     for place in places:
         value: Any = snapshot
@@ -85,18 +85,18 @@ INFECTED = {
 def texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    for key, each in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield str(key)
-        yield from texts(each)
+        yield from texts(item)
 
 
 @pytest.fixture(name="screen")
 def _screen(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What reaches Ansible's display."""
-    shown: list[str] = []
+    """The texts that are passed to Ansible's display."""
+    displayed: list[str] = []
     for name in ("display", "warning"):
-        monkeypatch.setattr(Display, name, lambda _self, text, *_more, **_others: shown.append(str(text)))
-    return shown
+        monkeypatch.setattr(Display, name, lambda _self, text, *_more, **_options: displayed.append(str(text)))
+    return displayed
 
 
 @pytest.mark.parametrize("name", ["node_facts", "node_align", "kubelet_config", "containerd_config"])

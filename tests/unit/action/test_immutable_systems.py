@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A system that is configured in another way is refused by every module that changes files, and stays as it is."""
+"""All modules that change files refuse systems that are configured in another way, and do not change them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ ABSENT: dict[str, dict[str, Any]] = {
     "cgroup_qos": {"slice": "system.slice", "state": "absent", "cgroup_root": ROOT},
     "node_restore": {},
 }
-"""They take back what is there: nothing, on a node that nothing was ever written to."""
+"""They restore recorded changes, of which an unchanged node has none."""
 IMMUTABLE = ("talos", "flatcar", "bottlerocket-admin-container", "rhel-image-mode")
 
 
-def image_of(folder: Path, monkeypatch: pytest.MonkeyPatch, release: str, mounts: str = "") -> Path:
-    """A node with cgroups and an image's files below one root, which cgroup_qos has no option for."""
-    root = Tree(folder / "image", "v2", "systemd").folder
+def image_of(directory: Path, monkeypatch: pytest.MonkeyPatch, release: str, mounts: str = "") -> Path:
+    """A node with cgroups and an image's files below one root; cgroup_qos has no option for this."""
+    root = Tree(directory / "image", "v2", "systemd").folder
     grow(root, {"usr/lib/os-release": release})
     if mounts:
         place = root / "proc/self/mountinfo"
@@ -106,7 +106,7 @@ def test_what_has_its_place_on_such_a_system_is_done(
     mounts = "28 1 8:1 / / rw - ext4 /dev/sda1 rw\n29 28 8:2 / /usr ro - ext4 /dev/sda2 ro\n"
     root = image_of(tmp_path, monkeypatch, release, mounts)
     results = [task(module, root, {**MODULES[module], **options}, check=check) for check in (True, False, False)]
-    assert [(each.get("failed", False), each["changed"]) for each in results] == [
+    assert [(result.get("failed", False), result["changed"]) for result in results] == [
         (False, True),
         (False, True),
         (False, False),
@@ -135,4 +135,4 @@ def test_a_look_at_it_does_not_fail(tmp_path: Path, name: str) -> None:
 
     result = action("node_facts", {}, recorded=recorded)
     assert not result.get("failed")
-    assert "immutable-system" in {each["code"] for each in result["ansible_facts"]["colocation"]["findings"]}
+    assert "immutable-system" in {finding["code"] for finding in result["ansible_facts"]["colocation"]["findings"]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubeadm_config where it cannot ask an API server: what is missing is named.
+"""kubeadm_config without an API server: the message names what is missing.
 
 What a real one says is in tests/system.
 """
@@ -14,15 +14,15 @@ from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks impor
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("kubeadm")
-    kubeconfig = folder / "admin.conf"
+    directory = tmp_path_factory.mktemp("kubeadm")
+    kubeconfig = directory / "admin.conf"
     kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
     nodes = ["localhost"]
     return run(
-        folder,
+        directory,
         [
             task("unnamed", "kubeadm_config", nodes=nodes, edit_configmap=True),
-            task("gone", "kubeadm_config", nodes=nodes, kubeconfig=str(folder / "nowhere.conf")),
+            task("gone", "kubeadm_config", nodes=nodes, kubeconfig=str(directory / "nowhere.conf")),
             task("bare", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig)),
             checked(task("bare_checked", "kubeadm_config", nodes=nodes, kubeconfig=str(kubeconfig))),
         ],

@@ -31,14 +31,16 @@ INVENTORY = "create ConfigMap kube-system/volcano-colocation-manifest-volcano"
 
 @dataclass
 class Task_:
-    """A task of a play: ``arguments`` beside the manifest are those that differ."""
+    """A task of a play; keyword arguments change its options."""
 
-    folder: Path
+    directory: Path
     cluster: Cluster
     text: str = TEXT
 
-    def __call__(self, *, check: bool = False, wait: Callable[[], None] | None = None, **given: Any) -> dict[str, Any]:
-        manifest, kubeconfig = self.folder / "volcano.yaml", self.folder / "admin.conf"
+    def __call__(
+        self, *, check: bool = False, wait: Callable[[], None] | None = None, **options: Any
+    ) -> dict[str, Any]:
+        manifest, kubeconfig = self.directory / "volcano.yaml", self.directory / "admin.conf"
         manifest.write_text(self.text, encoding="utf-8")
         kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
         arguments = {
@@ -49,28 +51,28 @@ class Task_:
             "sha256": hashlib.sha256(self.text.encode()).hexdigest(),
             "timeout": 0 if wait is None else 300,
         }
-        return _run(self.cluster, {**arguments, **given}, check=check, wait=wait or (lambda: None))
+        return _run(self.cluster, {**arguments, **options}, check=check, wait=wait or (lambda: None))
 
-    def remove(self, *, check: bool = False, **given: Any) -> dict[str, Any]:
-        return self(check=check, state="absent", manifest=None, sha256="", **given)
+    def remove(self, *, check: bool = False, **options: Any) -> dict[str, Any]:
+        return self(check=check, state="absent", manifest=None, sha256="", **options)
 
 
-def _run(found: Cluster, given: Mapping[str, Any], *, check: bool, wait: Callable[[], None]) -> dict[str, Any]:
+def _run(cluster: Cluster, options: Mapping[str, Any], *, check: bool, wait: Callable[[], None]) -> dict[str, Any]:
     plugin = importlib.import_module(
         "ansible_collections.volcano.colocation.plugins.action.manifest_apply"
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
         def connect(self, context: ErrorContext) -> Client:
-            return found.client(context, dry_run=self._task.check_mode)
+            return cluster.client(context, dry_run=self._task.check_mode)
 
-        def work(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        def execute(self, node: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
             node.sleep = lambda _seconds: wait()
-            result: dict[str, Any] = super().work(node, arguments)
+            result: dict[str, Any] = super().execute(node, arguments)
             return result
 
     task = Task()
-    task.args, task.check_mode, task.diff = dict(given), check, True
+    task.args, task.check_mode, task.diff = dict(options), check, True
     loader = DataLoader()
     connection = connection_loader.get("local", PlayContext(), os.devnull)
     one = OnServer(task, connection, PlayContext(), loader, Templar(loader=loader, variables={}), None)
@@ -85,13 +87,13 @@ def _apply(tmp_path: Path) -> Task_:
 
 
 def objects(result: Mapping[str, Any]) -> list[str]:
-    return [f"{each['action']} {each['object']}" for each in result["changes"]]
+    return [f"{change['action']} {change['object']}" for change in result["changes"]]
 
 
 def conf(cluster: Cluster) -> str:
-    found = cluster.get("ConfigMap", CONF, SPACE)
-    assert found
-    return str(found["data"][KEY])
+    live_object = cluster.get("ConfigMap", CONF, SPACE)
+    assert live_object
+    return str(live_object["data"][KEY])
 
 
 def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task_) -> None:
@@ -129,9 +131,9 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
     cluster.forget_jobs()
     assert (apply()["changed"], len(cluster.writes)) == (False, written)
 
-    held = cluster.state()
+    state_before = cluster.state()
     away_checked = apply.remove(check=True, remove_crds=True)
-    assert cluster.state() == held
+    assert cluster.state() == state_before
     away = apply.remove(remove_crds=True)
     assert cluster.state() == before
     assert away_checked == away
@@ -140,9 +142,9 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
 
 def test_what_the_schedulers_role_wrote_since_stays(apply: Task_) -> None:
     apply()
-    found = apply.cluster.get("ConfigMap", CONF, SPACE)
-    assert found
-    apply.cluster.add({**found, "data": {KEY: "edited\n", "other": "x"}})
+    live_object = apply.cluster.get("ConfigMap", CONF, SPACE)
+    assert live_object
+    apply.cluster.add({**live_object, "data": {KEY: "edited\n", "other": "x"}})
     again = apply()
     assert (again["changed"], again["preserved_fields"]) == (False, [f"ConfigMap {SPACE}/{CONF}: data.{KEY}"])
     assert conf(apply.cluster) == "edited\n"
@@ -166,9 +168,9 @@ def test_a_new_release_changes_what_it_says_and_runs_its_job_again(apply: Task_)
         f"patch Deployment {SPACE}/volcano-admission",
         f"patch Deployment {SPACE}/volcano-scheduler",
     ]
-    found = apply.cluster.get("Deployment", "volcano-admission", SPACE)
-    assert found
-    (container,) = found["spec"]["template"]["spec"]["containers"]
+    live_object = apply.cluster.get("Deployment", "volcano-admission", SPACE)
+    assert live_object
+    (container,) = live_object["spec"]["template"]["spec"]["containers"]
     assert container["image"] == "docker.io/volcanosh/vc-webhook-manager:v1.14.1"
     assert (container["imagePullPolicy"], container["resources"]) == ("IfNotPresent", {"requests": {"cpu": "1"}})
     assert not apply()["changed"]
@@ -192,9 +194,9 @@ def test_no_secret_is_shown_or_kept_in_the_open(apply: Task_) -> None:
     assert edit["before"] != edit["after"]
     for secret in ("hunter", "aHVudGVyMg==", "aHVudGVyMw=="):
         assert secret not in str(first) + str(second)
-    found = apply.cluster.get("Secret", "volcano-pull", SPACE)
-    assert found
-    assert found["data"] == {"password": "aHVudGVyMw=="}
+    live_object = apply.cluster.get("Secret", "volcano-pull", SPACE)
+    assert live_object
+    assert live_object["data"] == {"password": "aHVudGVyMw=="}
     assert not apply()["changed"]
 
 
@@ -204,9 +206,12 @@ def test_a_mirror_gets_every_image(apply: Task_) -> None:
         "mirror.example:5000/library/busybox:1.36",
         "mirror.example:5000/volcanosh/vc-scheduler:v1.14.0",
     ]
-    found = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
-    assert found
-    assert found["spec"]["template"]["spec"]["initContainers"][0]["image"] == "mirror.example:5000/library/busybox:1.36"
+    live_object = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
+    assert live_object
+    assert (
+        live_object["spec"]["template"]["spec"]["initContainers"][0]["image"]
+        == "mirror.example:5000/library/busybox:1.36"
+    )
 
 
 def deployment(**different: Any) -> dict[str, Any]:
@@ -223,19 +228,19 @@ def test_what_others_made_is_refused_or_taken_over_and_stays_when_all_goes(apply
     told = apply()
     assert f"not created from it: Deployment {SPACE}/volcano-scheduler" in told["msg"]
     assert apply.cluster.writes == []
-    taken = apply(adopt=True)
-    assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(taken)
+    adopted = apply(adopt=True)
+    assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(adopted)
     assert not apply()["changed"]
     away = apply.remove(remove_crds=True)
     assert away["remaining"] == [f"Deployment {SPACE}/volcano-scheduler: it existed before the installation"]
     assert {"Deployment volcano-scheduler", f"Namespace {SPACE}"} <= apply.cluster.names()
-    found = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
-    assert found
-    assert found["metadata"]["annotations"] == {}
+    live_object = apply.cluster.get("Deployment", "volcano-scheduler", SPACE)
+    assert live_object
+    assert live_object["metadata"]["annotations"] == {}
     assert not apply.remove(remove_crds=True)["changed"]
 
 
-def test_pods_that_do_not_run_are_told_with_their_reasons_and_nothing_is_registered_for_them(apply: Task_) -> None:
+def test_pods_that_do_not_run_are_reported_with_reasons_and_nothing_is_registered_for_them(apply: Task_) -> None:
     apply.cluster.stuck["volcano-admission"] = "ImagePullBackOff"
     result = apply()
     assert result["failed"]
@@ -247,7 +252,7 @@ def test_pods_that_do_not_run_are_told_with_their_reasons_and_nothing_is_registe
     assert "Queue offline" not in apply.cluster.names()
     assert apply(check=True)["changed"]
     result = apply(wait=apply.cluster.recover)
-    assert [each.split()[1] for each in objects(result)] == ["Queue", "ValidatingWebhookConfiguration"]
+    assert [line.split()[1] for line in objects(result)] == ["Queue", "ValidatingWebhookConfiguration"]
     assert not apply()["changed"]
 
 
@@ -274,18 +279,20 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("check", [True, False])
 def test_bad_input_is_refused_before_the_first_change(apply: Task_, name: str, check: bool) -> None:
-    given, told = WRONG[name]
-    result = apply(check=check, **given)
+    options, message = WRONG[name]
+    result = apply(check=check, **options)
     assert result["failed"]
-    assert told in result["msg"]
+    assert message in result["msg"]
     assert apply.cluster.writes == []
 
 
 @pytest.mark.parametrize("check", [True, False])
 def test_missing_verbs_are_named_before_the_first_change(apply: Task_, check: bool) -> None:
     apply.cluster.denied = ("create jobs", "create customresourcedefinitions")
-    told = apply(check=check)["msg"]
-    assert "may not create customresourcedefinitions.apiextensions.k8s.io; create jobs.batch in volcano-system" in told
+    message = apply(check=check)["msg"]
+    assert (
+        "may not create customresourcedefinitions.apiextensions.k8s.io; create jobs.batch in volcano-system" in message
+    )
     assert apply.cluster.writes == []
 
 
@@ -311,7 +318,7 @@ def test_a_run_that_is_cut_off_is_completed_by_the_next_and_can_be_taken_away(ap
     assert apply.cluster.state() == before
 
 
-def test_a_lost_inventory_is_written_anew(apply: Task_) -> None:
+def test_a_lost_inventory_is_written_again(apply: Task_) -> None:
     before = apply.cluster.state()
     apply()
     del apply.cluster.objects["ConfigMap", "kube-system", "volcano-colocation-manifest-volcano"]
@@ -342,7 +349,7 @@ def test_what_a_manifest_says_in_other_words_is_noted(apply: Task_) -> None:
     assert not apply()["changed"]
 
 
-def test_a_job_of_others_is_made_anew_when_it_is_taken_over(apply: Task_) -> None:
+def test_a_foreign_job_is_created_again_when_it_is_adopted(apply: Task_) -> None:
     job = {"metadata": {"name": "volcano-admission-init", "namespace": SPACE}, "spec": {"backoffLimit": 1}}
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     apply.cluster.add({"apiVersion": "batch/v1", "kind": "Job", **job})
@@ -378,7 +385,7 @@ def test_crds_stay_and_can_go_later(apply: Task_) -> None:
         f"{kind} queues.scheduling.volcano.sh",
         f"{kind} podgroups.scheduling.volcano.sh",
     }
-    assert [each.partition(":")[0] for each in away["remaining"]] == [
+    assert [line.partition(":")[0] for line in away["remaining"]] == [
         f"{kind} queues.scheduling.volcano.sh",
         f"{kind} podgroups.scheduling.volcano.sh",
     ]

@@ -16,24 +16,24 @@ READING = ("assess", "provision", "restore", "verify")
 INVENTORY = "[rack7]\nn1 ansible_host=127.0.0.1 ansible_port=1 ansible_become=false\n[rack8]\nn2\n"
 
 
-def run(folder: Path, name: str, *arguments: str, inventory: str = INVENTORY, **given: object) -> Done:
-    (folder / "inventory").write_text(inventory)
-    words = ("-i", "inventory", "-e", json.dumps(given), *arguments)
-    return playbook(folder, f"volcano.colocation.{name}", *words)
+def run(directory: Path, name: str, *arguments: str, inventory: str = INVENTORY, **options: object) -> Done:
+    (directory / "inventory").write_text(inventory)
+    words = ("-i", "inventory", "-e", json.dumps(options), *arguments)
+    return playbook(directory, f"volcano.colocation.{name}", *words)
 
 
 @pytest.mark.parametrize("name", PLAYBOOKS)
 def test_a_pattern_that_matches_no_host_fails(tmp_path: Path, name: str) -> None:
     done = run(tmp_path, name, colocation_nodes="rack9")
     assert done.status != 0
-    assert "No host of the inventory matches 'rack9': nothing was done." in done.output
+    assert "No host of the inventory matches 'rack9'. Nothing was done." in done.output
 
 
 @pytest.mark.parametrize("inventory", ["", "[empty]\n"])
 def test_an_empty_inventory_fails(tmp_path: Path, inventory: str) -> None:
     done = run(tmp_path, "verify", inventory=inventory)
     assert done.status != 0
-    assert "No host of the inventory matches 'all': nothing was done." in done.output
+    assert "No host of the inventory matches 'all'. Nothing was done." in done.output
 
 
 def test_a_pattern_outside_the_limit_fails(tmp_path: Path) -> None:

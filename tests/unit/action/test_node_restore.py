@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""node_restore on images: what other modules changed is put back byte for byte, and nobody else's change is."""
+"""node_restore on images: changes of other modules are restored byte for byte, and foreign changes stay."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ def named(register: str, one: Task) -> Task:
     return {**one, "name": register, "register": register}
 
 
-def kept(folder: Path, register: str) -> Task:
-    """Copy the image as it is at this point of the play, mode and owner and all."""
+def saved(directory: Path, register: str) -> Task:
+    """Copy the image at this point of the play, with modes and owners."""
     return {
         "name": f"keep {register}",
-        "ansible.builtin.command": {"argv": ["cp", "-a", str(folder / "image"), str(folder / register)]},
+        "ansible.builtin.command": {"argv": ["cp", "-a", str(directory / "image"), str(directory / register)]},
     }
 
 
 def note(path: Path, text: str) -> Task:
-    """Somebody writes a file without any of our modules."""
+    """Write a file without the collection's modules."""
     script = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text(sys.argv[2])"
     return {"name": f"write {path}", "ansible.builtin.command": {"argv": ["python3", "-c", script, str(path), text]}}
 
 
 def provisioned(root: Path) -> list[Task]:
-    """Kubelet's and containerd's files twice, so that what was there first is not what was there last; two slices."""
+    """Change kubelet's and containerd's files twice, so that original and last content differ; two slices."""
     first = {"root": str(root), "cgroup_driver": "systemd"}
     return [
         task("kubelet", "kubelet_config", **first, cpu_manager_policy="static", system_reserved={"cpu": "500m"}),
@@ -73,36 +73,36 @@ def provisioned(root: Path) -> list[Task]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("restore")
-    grow(folder / "image", {})
-    os.chmod(folder / "image" / KUBELET, 0o600)
-    (folder / "image/etc/systemd/system").mkdir(parents=True)
-    return folder
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("restore")
+    grow(directory / "image", {})
+    os.chmod(directory / "image" / KUBELET, 0o600)
+    (directory / "image/etc/systemd/system").mkdir(parents=True)
+    return directory
 
 
 @pytest.fixture(scope="module")
-def lived(folder: Path) -> Run:
-    root = folder / "image"
+def lived(directory: Path) -> Run:
+    root = directory / "image"
     one = task("one", "node_restore", root=str(root))
     slices = task("slices", "node_restore", root=str(root), sections=["slices"])
     return run(
-        folder,
+        directory,
         [
-            kept(folder, "untouched"),
+            saved(directory, "untouched"),
             named("nothing", one),
-            kept(folder, "after_nothing"),
+            saved(directory, "after_nothing"),
             *provisioned(root),
-            kept(folder, "provisioned"),
+            saved(directory, "provisioned"),
             named("all_checked", checked(one)),
-            kept(folder, "after_check"),
+            saved(directory, "after_check"),
             named("slices_checked", checked(slices)),
             named("slices", slices),
             named("slices_again", slices),
-            kept(folder, "without_slices"),
+            saved(directory, "without_slices"),
             named("rest_checked", checked(one)),
             named("rest", one),
-            kept(folder, "restored"),
+            saved(directory, "restored"),
             named("again_checked", checked(one)),
             named("again", one),
         ],
@@ -110,13 +110,13 @@ def lived(folder: Path) -> Run:
 
 
 def result(lived: Run, name: str) -> Any:
-    found = lived.results[name]
-    assert not found.get("failed"), found.get("msg")
-    return found
+    result = lived.results[name]
+    assert not result.get("failed"), result.get("msg")
+    return result
 
 
-def listed(found: Any) -> list[tuple[str, str, str]]:
-    return [(each["section"], each["target"], each["action"]) for each in found["changes"]]
+def listed(result: Any) -> list[tuple[str, str, str]]:
+    return [(change["section"], change["target"], change["action"]) for change in result["changes"]]
 
 
 FILES = [("kubelet", f"/{KUBELET}", "restore"), ("runtime", f"/{RUNTIME}", "restore")]
@@ -128,18 +128,18 @@ SLICES = [
 OWN = [("collection", f"/{STATE}", "remove")]
 
 
-def test_a_node_never_touched_costs_one_execution_and_stays(lived: Run, folder: Path) -> None:
-    found = result(lived, "nothing")
-    assert (found["changed"], found["changes"], found["diff"]) == (False, [], [])
-    assert found["usage"]["module_executions"] == 1
-    assert contents(folder / "after_nothing") == contents(folder / "untouched")
+def test_a_node_never_touched_costs_one_execution_and_stays(lived: Run, directory: Path) -> None:
+    output = result(lived, "nothing")
+    assert (output["changed"], output["changes"], output["diff"]) == (False, [], [])
+    assert output["usage"]["module_executions"] == 1
+    assert contents(directory / "after_nothing") == contents(directory / "untouched")
 
 
-def test_check_mode_tells_all_and_changes_nothing(lived: Run, folder: Path) -> None:
-    found = result(lived, "all_checked")
-    assert found["changed"]
-    assert listed(found) == [*FILES, *SLICES, *OWN]
-    assert contents(folder / "after_check") == contents(folder / "provisioned")
+def test_check_mode_tells_all_and_changes_nothing(lived: Run, directory: Path) -> None:
+    output = result(lived, "all_checked")
+    assert output["changed"]
+    assert listed(output) == [*FILES, *SLICES, *OWN]
+    assert contents(directory / "after_check") == contents(directory / "provisioned")
 
 
 def test_a_section_that_is_named_is_put_back_alone(lived: Run, folder: Path) -> None:
@@ -154,9 +154,9 @@ def test_a_section_that_is_named_is_put_back_alone(lived: Run, folder: Path) -> 
     assert not result(lived, "slices_again")["changed"]
 
 
-def test_everything_is_as_it_was(lived: Run, folder: Path) -> None:
+def test_everything_is_as_it_was(lived: Run, directory: Path) -> None:
     assert listed(result(lived, "rest")) == [*FILES, *OWN]
-    assert contents(folder / "restored") == contents(folder / "untouched")
+    assert contents(directory / "restored") == contents(directory / "untouched")
 
 
 @pytest.mark.parametrize("name", ["slices", "rest", "again"])
@@ -167,8 +167,8 @@ def test_check_mode_says_what_will_be(lived: Run, name: str) -> None:
 
 
 def test_a_second_restore_changes_nothing(lived: Run) -> None:
-    found = result(lived, "again")
-    assert (found["changed"], found["changes"], found["usage"]["module_executions"]) == (False, [], 1)
+    output = result(lived, "again")
+    assert (output["changed"], output["changes"], output["usage"]["module_executions"]) == (False, [], 1)
 
 
 def test_the_difference_is_that_of_the_files_without_their_secrets(lived: Run) -> None:
@@ -183,56 +183,56 @@ def test_the_difference_is_that_of_the_files_without_their_secrets(lived: Run) -
     assert PLANTED not in lived.output
 
 
-# Somebody else's changes
+# Foreign changes
 
 
 @pytest.fixture(scope="module")
-def other_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("foreign")
-    grow(folder / "image", {})
-    return folder
+def other_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("foreign")
+    grow(directory / "image", {})
+    return directory
 
 
 @pytest.fixture(scope="module")
-def disturbed(other_folder: Path) -> Run:
-    folder = other_folder
-    root = folder / "image"
+def disturbed(other_directory: Path) -> Run:
+    directory = other_directory
+    root = directory / "image"
     one = task("one", "node_restore", root=str(root))
-    theirs = KUBELET_TEXT + "podPidsLimit: 77\nregistryToken: " + PLANTED + "\n"
+    foreign_text = KUBELET_TEXT + "podPidsLimit: 77\nregistryToken: " + PLANTED + "\n"
     runtime = task("runtime_alone", "node_restore", root=str(root), sections=["runtime"])
     return run(
-        folder,
+        directory,
         [
             task("kubelet", "kubelet_config", root=str(root), pod_pids_limit=4096),
             task("driver", "containerd_config", root=str(root), nri={"enabled": True}),
-            note(root / KUBELET, theirs),
-            kept(folder, "before"),
+            note(root / KUBELET, foreign_text),
+            saved(directory, "before"),
             named("refused_checked", checked(one)),
             named("refused", one),
-            kept(folder, "refused"),
+            saved(directory, "refused"),
             named("runtime_alone", runtime),
-            kept(folder, "runtime_alone"),
+            saved(directory, "runtime_alone"),
             # By hand, as the remedy says.
             note(root / KUBELET, KUBELET_TEXT),
             named("agreed", one),
-            kept(folder, "agreed"),
+            saved(directory, "agreed"),
             named("agreed_again", one),
         ],
     )
 
 
-def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_folder: Path) -> None:
-    found = disturbed.results["refused"]
-    assert found["failed"]
-    assert found["changed"] is False
-    assert found["msg"].startswith("Nothing was changed. kubelet: /var/lib/kubelet/config.yaml: it was changed by")
-    assert "-podPidsLimit: 4096" in found["msg"]
-    assert "+podPidsLimit: 77" in found["msg"]
-    assert "/var/lib/volcano-colocation/originals/" in found["msg"]
+def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_directory: Path) -> None:
+    result = disturbed.results["refused"]
+    assert result["failed"]
+    assert result["changed"] is False
+    assert result["msg"].startswith("Nothing was changed. kubelet: /var/lib/kubelet/config.yaml: it was changed by")
+    assert "-podPidsLimit: 4096" in result["msg"]
+    assert "+podPidsLimit: 77" in result["msg"]
+    assert "/var/lib/volcano-colocation/originals/" in result["msg"]
     assert PLANTED not in disturbed.output
     assert PLANTED not in json.dumps(disturbed.results)
-    assert contents(other_folder / "refused") == contents(other_folder / "before")
-    assert disturbed.results["refused_checked"]["msg"] == found["msg"]
+    assert contents(other_directory / "refused") == contents(other_directory / "before")
+    assert disturbed.results["refused_checked"]["msg"] == result["msg"]
 
 
 def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_folder: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_folder: 
     assert b"podPidsLimit: 77" in bytes(tree[KUBELET])  # type: ignore[arg-type]
 
 
-def test_what_was_put_back_by_hand_leaves_the_ledger(disturbed: Run, other_folder: Path) -> None:
+def test_what_was_put_back_by_hand_leaves_the_ledger(disturbed: Run, other_directory: Path) -> None:
     assert listed(result(disturbed, "agreed")) == OWN
-    assert contents(other_folder / "agreed") == contents(grow(other_folder / "fresh", {}))
+    assert contents(other_directory / "agreed") == contents(grow(other_directory / "fresh", {}))
     assert not result(disturbed, "agreed_again")["changed"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Old names of modules and options still work; an old variable ends the run with the new name."""
+"""Old names of modules and options still work; an old variable ends the run with its new name."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ FACTS: dict[str, Any] = json.loads((FIXTURES / "facts" / f"{ALIGNED}.json").read
 
 @pytest.fixture(scope="module", name="old")
 def _old(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    folder = tmp_path_factory.mktemp("old")
-    (folder / "image").mkdir()
+    directory = tmp_path_factory.mktemp("old")
+    (directory / "image").mkdir()
     return run(
-        folder,
+        directory,
         [
             task("variables", MODULE_NAMES["validate_variables"]),
             task("host", MODULE_NAMES["agent_host_info"], paths=["/proc"]),
-            task("sysctls", MODULE_NAMES["agent_sysctls"], switches=[], root=str(folder / "image")),
-            task("report", "node_report", facts=FACTS, name="n1", folder=str(folder / "reports")),
+            task("sysctls", MODULE_NAMES["agent_sysctls"], switches=[], root=str(directory / "image")),
+            task("report", "node_report", facts=FACTS, name="n1", folder=str(directory / "reports")),
         ],
     )
 
@@ -49,7 +49,7 @@ def test_an_action_takes_the_old_option(old: Run) -> None:
 
 def test_an_old_variable_ends_the_run_with_the_new_name(tmp_path: Path) -> None:
     old, new = next(iter(RENAMED.items()))
-    given = json.dumps({old: "x"})
-    done = playbook(tmp_path, "volcano.colocation.assess", "-i", "n1,", "-e", given, "-e", "ansible_connection=local")
+    options = json.dumps({old: "x"})
+    done = playbook(tmp_path, "volcano.colocation.assess", "-i", "n1,", "-e", options, "-e", "ansible_connection=local")
     assert done.status != 0
     assert f"Variable {old} has a new name: {new}." in done.output

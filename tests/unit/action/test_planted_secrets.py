@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A secret in a node's files: where it is kept while they are changed and put back, and that nothing else has it."""
+"""A secret in a node's files: where it is kept during a change and a restore, and that no other file has it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.node_image impor
 
 PLANTED = "hunter2-Zm9v"
 COPIES = ("originals", "backups")
-"""Folders of texts as they were: the secret has to be there, or nothing could be put back."""
+"""Directories of previous texts, which must contain the secret so that they can be restored."""
 
 
 @pytest.fixture
@@ -24,14 +24,14 @@ def root(tmp_path: Path) -> Path:
     return grow(tmp_path / "image", {})
 
 
-def kept(root: Path) -> dict[str, Path]:
-    """All files of the state folder by name."""
+def saved(root: Path) -> dict[str, Path]:
+    """All files of the state directory by name."""
     return {str(path.relative_to(root / STATE)): path for path in (root / STATE).rglob("*") if path.is_file()}
 
 
 def texts(root: Path) -> dict[str, bytes]:
-    """Of all but the lock, which names who looked last."""
-    return {name: path.read_bytes() for name, path in kept(root).items() if name != "lock"}
+    """The contents of all files except the lock, which names its last holder."""
+    return {name: path.read_bytes() for name, path in saved(root).items() if name != "lock"}
 
 
 def changed(root: Path) -> Any:
@@ -41,7 +41,7 @@ def changed(root: Path) -> Any:
 
 
 def cut_off(root: Path) -> None:
-    """As if the engine had been killed behind its last step."""
+    """Simulate an engine that was killed after its last step."""
     for path in (root / STATE / "transactions").glob("*/journal.json"):
         journal = json.loads(path.read_text())
         path.write_text(json.dumps({**journal, "state": "applying", "entered": False}))
@@ -49,15 +49,15 @@ def cut_off(root: Path) -> None:
 
 
 def holding(root: Path) -> set[str]:
-    return {name for name, path in kept(root).items() if PLANTED in path.read_text(errors="replace")}
+    return {name for name, path in saved(root).items() if PLANTED in path.read_text(errors="replace")}
 
 
 def test_only_copies_hold_it_and_only_root_reads_them(root: Path) -> None:
     assert PLANTED not in json.dumps(changed(root))
     holders = holding(root)
     assert holders
-    assert all(any(folder in Path(name).parts for folder in COPIES) for name in holders)
-    assert {"ledger.json", "lock"} <= set(kept(root))
+    assert all(any(directory in Path(name).parts for directory in COPIES) for name in holders)
+    assert {"ledger.json", "lock"} <= set(saved(root))
     for path in (root / STATE, *(root / STATE).rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
@@ -80,13 +80,13 @@ def test_a_conflict_is_shown_without_it(root: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["undo", "stop"])
-def test_what_was_cut_off_is_told_without_it(root: Path, way: str) -> None:
+def test_an_interrupted_transaction_is_reported_without_it(root: Path, way: str) -> None:
     changed(root)
     cut_off(root)
     result = run("kubelet_config", {"root": str(root), "recover": way, "pod_pids_limit": 5})
     assert bool(result.get("failed")) is (way == "stop")
     assert PLANTED not in json.dumps(result)
-    assert all(any(folder in Path(name).parts for folder in COPIES) for name in holding(root))
+    assert all(any(directory in Path(name).parts for directory in COPIES) for name in holding(root))
 
 
 def test_in_check_mode_what_is_to_stop_stops(root: Path) -> None:
@@ -109,7 +109,7 @@ def test_the_nodes_log_gets_no_plan(root: Path) -> None:
     assert PLANTED not in "".join(log)
 
 
-def test_a_state_folder_that_others_could_read_is_closed(root: Path) -> None:
+def test_a_state_directory_that_others_could_read_is_closed(root: Path) -> None:
     (root / STATE).mkdir(parents=True, mode=0o755)
     changed(root)
     assert stat.S_IMODE((root / STATE).stat().st_mode) == 0o700

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check mode shows the whole change where only permission to stop pods is missing; the real run is refused."""
+"""Check mode shows the whole change if only the permission to stop pods is missing; the real run is refused."""
 
 from __future__ import annotations
 

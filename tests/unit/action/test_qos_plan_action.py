@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""qos_plan as people run it, and the playbooks on hosts without a QoS profile."""
+"""qos_plan as a task, and the playbooks on hosts without a QoS profile."""
 
 from __future__ import annotations
 
@@ -43,27 +43,27 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
 
 
-def besteffort(answer: dict[str, Any]) -> Any:
-    return next(each["settings"] for each in answer["cgroups"] if each["target"] == {"qos_class": "besteffort"})
+def besteffort(result: dict[str, Any]) -> Any:
+    return next(cgroup["settings"] for cgroup in result["cgroups"] if cgroup["target"] == {"qos_class": "besteffort"})
 
 
 def test_defaults_of_the_profile_come_from_the_specification(answers: Run) -> None:
-    found = answers.results["defaults"]
-    assert not found["changed"]
-    assert besteffort(found) == {"cpu_quota": 0.9, "memory_high": "80%", "memory_max": None, "pids_max": 32768}
-    assert found["slices"] == [{"name": "system.slice", "state": "present", "properties": {"CPUWeight": 20}}]
-    assert {"level": "HLS", "setting": "no CPU quota"}.items() <= found["unsupported"][0].items()
+    result = answers.results["defaults"]
+    assert not result["changed"]
+    assert besteffort(result) == {"cpu_quota": 0.9, "memory_high": "80%", "memory_max": None, "pids_max": 32768}
+    assert result["slices"] == [{"name": "system.slice", "state": "present", "properties": {"CPUWeight": 20}}]
+    assert {"level": "HLS", "setting": "no CPU quota"}.items() <= result["unsupported"][0].items()
 
 
 def test_numbers_are_as_good_as_texts_and_the_rest_is_default(answers: Run) -> None:
-    found = besteffort(answers.results["numbers"])
-    assert found == {"cpu_quota": 0.5, "memory_high": "80%", "memory_max": None, "pids_max": 100}
+    result = besteffort(answers.results["numbers"])
+    assert result == {"cpu_quota": 0.5, "memory_high": "80%", "memory_max": None, "pids_max": 100}
 
 
 def test_a_slice_that_is_only_wanted_is_made_and_weighed(answers: Run) -> None:
-    found = answers.results["named"]
-    assert [each["name"] for each in found["reserved_slices"]] == ["runtime.slice"]
-    assert {each["name"]: each["properties"] for each in found["slices"]} == {
+    result = answers.results["named"]
+    assert [slice_options["name"] for slice_options in result["reserved_slices"]] == ["runtime.slice"]
+    assert {slice_options["name"]: slice_options["properties"] for slice_options in result["slices"]} == {
         "system.slice": {"CPUWeight": 20},
         "runtime.slice": {"CPUWeight": 39},
     }
@@ -89,18 +89,18 @@ def test_wrong_values_fail_by_name(answers: Run, name: str, says: str) -> None:
     assert says in answers.results[name]["msg"]
 
 
-def play(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> str:
+def play(directory: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> str:
     local = {
         "ansible_connection": "local",
         "ansible_become": False,
         "ansible_python_interpreter": "/nonexistent/python",
     }
-    (folder / "inventory.json").write_text(json.dumps({"all": {"hosts": {"one": local}}}), encoding="utf-8")
-    return playbook(folder, "volcano.colocation.qos", "-i", "inventory.json", "-e", json.dumps(variables)).output
+    (directory / "inventory.json").write_text(json.dumps({"all": {"hosts": {"one": local}}}), encoding="utf-8")
+    return playbook(directory, "volcano.colocation.qos", "-i", "inventory.json", "-e", json.dumps(variables)).output
 
 
 def test_without_a_profile_nothing_runs_on_the_node(tmp_path: Path) -> None:
-    """The interpreter of the node does not exist: a module that ran would fail."""
+    """The node's interpreter does not exist, so a module that runs would fail."""
     output = play(tmp_path)
     assert "failed=0" in output, output
     assert "unreachable=0" in output
@@ -115,17 +115,17 @@ def test_a_wrong_profile_stops_before_the_node_is_looked_at(tmp_path: Path) -> N
 
 
 def test_with_a_profile_its_tasks_are_run(tmp_path: Path) -> None:
-    """So that the test before the last can fail."""
+    """Proves that the test before the last one can fail."""
     assert "set.yml" in play(tmp_path, started_playbook, colocation_qos={"levels": ["BE"]})
 
 
 def test_provision_makes_slices_after_every_preflight_and_before_it_aligns_and_sets_qos_last() -> None:
     text = (COLLECTIONS / "ansible_collections/volcano/colocation/playbooks/provision.yml").read_text(encoding="utf-8")
-    _hosts, observe, rollout, qos, *_rest = yaml.safe_load(text)
-    names = [each["name"] for each in observe["tasks"]]
+    _hosts, observe, rollout, qos, *_further = yaml.safe_load(text)
+    names = [task["name"] for task in observe["tasks"]]
     assert names[1:5] == ["Observe", "Require a node that was read", "Preflight", "Preflight of QoS"]
     assert names[-1] == "Queue the nodes that have a plan"
-    changes = [each["name"] for each in rollout["tasks"][0]["block"]]
+    changes = [task["name"] for task in rollout["tasks"][0]["block"]]
     assert changes == ["Drain", "Reserve", "Align", "Release", "Verify"]
     assert observe["vars"] == rollout["vars"]
     assert qos["tasks"][0]["name"] == "Set QoS"

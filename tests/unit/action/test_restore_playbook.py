@@ -20,12 +20,12 @@ from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run imp
 
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOK = ("volcano.colocation.restore", "--check", "-i", "localhost,", "-c", "local")
-PUT_BACK = "TASK [volcano.colocation.node : Put back what the collection changed]"
+PUT_BACK = "TASK [volcano.colocation.node : Restore what the collection changed]"
 
 
-def restore(folder: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
-    given = {"ansible_python_interpreter": sys.executable, "ansible_become": False, **variables}
-    done = playbook(folder, *PLAYBOOK, "-e", json.dumps(given))
+def restore(directory: Path, playbook: Callable[..., Done] = playbook, **variables: Any) -> tuple[int, str]:
+    options = {"ansible_python_interpreter": sys.executable, "ansible_become": False, **variables}
+    done = playbook(directory, *PLAYBOOK, "-e", json.dumps(options))
     return done.status, done.output
 
 
@@ -52,11 +52,11 @@ def test_where_no_cluster_is_concerned_none_is_looked_at(
 
 
 def test_the_look_is_at_all_nodes_at_once_and_changes_nothing() -> None:
-    _hosts, look, *_rest = read_yaml(
+    _hosts, look, *_further = read_yaml(
         "plays:\n" + (COLLECTION / "playbooks/restore.yml").read_text().partition("---\n")[2]
     )["plays"]
     assert "serial" not in look
     for task in look["tasks"]:
         name = task["ansible.builtin.import_role"]["tasks_from"]
         tasks = read_yaml("tasks:\n" + (COLLECTION / f"roles/node/tasks/{name}.yml").read_text().partition("---\n")[2])
-        assert all(each["check_mode"] is True for each in tasks["tasks"]), name
+        assert all(task["check_mode"] is True for task in tasks["tasks"]), name

@@ -37,50 +37,49 @@ def named(tasks: list[Task], name: str) -> Task:
 
 def play(*change: Task) -> list[dict[str, Any]]:
     """The plays of provision, with ``change`` in place of align and verify."""
-    _hosts, observe, rollout, *_rest = yaml.safe_load(PROVISION.read_text(encoding="utf-8"))
-    block = named(rollout["tasks"], "Change the node, and leave its cordon as it was")["block"]
+    _hosts, observe, rollout, *_further = yaml.safe_load(PROVISION.read_text(encoding="utf-8"))
+    block = named(rollout["tasks"], "Change the node and restore its cordon")["block"]
     align, verify = named(block, "Align"), named(block, "Verify")
-    block[block.index(align)] = {"name": "Align", "block": [*change, *SETTLED], "when": align["when"]}
+    block[block.index(align)] = {"name": "Align", "block": [*change, *ENDED], "when": align["when"]}
     block.remove(verify)
-    first = {**observe, "tasks": [named(observe["tasks"], "Require sizes of batches")], "become": False}
+    first = {**observe, "tasks": [named(observe["tasks"], "Validate the batch sizes")], "become": False}
     looks = [
-        named(observe["tasks"], name)
-        for name in ("Look at what has to leave the nodes", "Queue the nodes that have a plan")
+        named(observe["tasks"], name) for name in ("Preview draining the nodes", "Queue the nodes that have a plan")
     ]
     return [first, {**observe, "tasks": looks, "become": False}, {**rollout, "become": False}]
 
 
-SETTLED = ({"name": "Settle", "ansible.builtin.debug": {"msg": "it has ended"}},)
+ENDED = ({"name": "End", "ansible.builtin.debug": {"msg": "it has ended"}},)
 
 
 def run(
-    folder: Path, server: ApiServer, *change: Task, playbook: Callable[..., Done] = playbook, **variables: Any
+    directory: Path, server: ApiServer, *change: Task, playbook: Callable[..., Done] = playbook, **variables: Any
 ) -> tuple[int, str]:
-    """One host, which is drained. ``check``: in check mode; ``hosts``: in place of that one, by their names."""
-    (folder / "play.yml").write_text(json.dumps(play(*change)), encoding="utf-8")
+    """Run with one host, which is drained. ``check``: in check mode; ``hosts``: other hosts by name."""
+    (directory / "play.yml").write_text(json.dumps(play(*change)), encoding="utf-8")
     hosts = variables.pop("hosts", {"n1": {"node_observed": observed()}})
     inventory = {"all": {"hosts": hosts, "vars": {"ansible_connection": "local"}}}
-    (folder / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
+    (directory / "hosts.yml").write_text(json.dumps(inventory), encoding="utf-8")
     check = ["--check"] if variables.pop("check", False) else []
-    with serving(server, folder) as path:
-        given = {
+    with serving(server, directory) as path:
+        options = {
             "ansible_python_interpreter": sys.executable,
             "colocation_kubeconfig": str(path),
             "colocation_drain": True,
             **variables,
         }
-        done = playbook(folder, *PLAYBOOK, *check, "-e", json.dumps(given))
+        done = playbook(directory, *PLAYBOOK, *check, "-e", json.dumps(options))
     return done.status, done.output
 
 
 def test_a_node_is_drained_changed_and_opened(tmp_path: Path) -> None:
     server = ApiServer([pod("a"), pod("d", "DaemonSet")])
-    seen = {"name": "Look", "ansible.builtin.assert": {"that": "rollout_drained.evicted == ['default/a']"}}
-    status, output = run(tmp_path, server, seen, playbook=started_playbook)
+    look_task = {"name": "Look", "ansible.builtin.assert": {"that": "rollout_drained.evicted == ['default/a']"}}
+    status, output = run(tmp_path, server, look_task, playbook=started_playbook)
     assert status == 0, output
     assert "n1: drained of 1 pod(s), then changed" in output
     assert "-pod default/a" in output
-    assert [each.rpartition("/")[2] for each in server.log] == ["n1", "eviction", "n1"]
+    assert [request.rpartition("/")[2] for request in server.log] == ["n1", "eviction", "n1"]
     assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})
     assert " changed=2 " in output
 
@@ -136,20 +135,20 @@ LEFT_CLOSED = {"name": "Change", "ansible.builtin.fail": {"msg": "No."}, "when":
 
 
 def test_a_node_that_is_to_be_changed_is_opened_until_its_turn(tmp_path: Path) -> None:
-    """The rollout may stop before."""
+    """The rollout may stop before this."""
     server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     status, output = run(tmp_path, server, LEFT_CLOSED)
     assert status == 0, output
-    assert [each.rpartition("/")[2] for each in server.log] == ["n1", "n1", "eviction", "n1"]
+    assert [request.rpartition("/")[2] for request in server.log] == ["n1", "n1", "eviction", "n1"]
     assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})
 
 
 def test_a_node_whose_change_was_cut_off_stays_closed_until_its_turn(tmp_path: Path) -> None:
-    """And is drained, although nobody knows yet what it needs."""
+    """It is also drained, although the required changes are not known yet."""
     server = ApiServer([pod("a")], node=node_object({CORDON_ANNOTATION: "earlier"}, cordoned=True))
     status, output = run(tmp_path, server, node_observed=observed(needs=(), cut_off=["t1"]))
     assert status == 0, output
-    assert [each.rpartition("/")[2] for each in server.log] == ["eviction", "n1"]
+    assert [request.rpartition("/")[2] for request in server.log] == ["eviction", "n1"]
     assert (server.node["spec"], server.node["metadata"]["annotations"]) == ({}, {})
 
 
@@ -181,13 +180,13 @@ CHANGE = (
 
 
 def three(**becomes: dict[str, Any]) -> dict[str, Any]:
-    seen = {"observation": "x"}
-    return {name: {"becomes": becomes.get(name, CHANGED), "node_observed": seen} for name in ("n1", "n2", "n3")}
+    observed = {"observation": "x"}
+    return {name: {"becomes": becomes.get(name, CHANGED), "node_observed": observed} for name in ("n1", "n2", "n3")}
 
 
-def rolled(folder: Path, **given: Any) -> tuple[int, str]:
+def rolled(directory: Path, **options: Any) -> tuple[int, str]:
     """Without a drain."""
-    return run(folder, ApiServer(), *CHANGE, colocation_drain=False, **given)
+    return run(directory, ApiServer(), *CHANGE, colocation_drain=False, **options)
 
 
 def test_one_that_fails_stops_the_batches_after_its_own_and_one_table_tells_of_all(tmp_path: Path) -> None:
@@ -226,7 +225,7 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    "given",
+    "options",
     [
         {"colocation_rollout_batches": [1, 0]},
         {"colocation_rollout_batches": ["half"]},
@@ -235,18 +234,18 @@ def test_contact_that_is_lost_counts_as_a_failure_without_a_drain_too(tmp_path: 
     ],
 )
 def test_what_ansible_would_take_for_all_nodes_at_once_is_refused_before_anything(
-    tmp_path: Path, given: dict[str, Any]
+    tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    status, output = rolled(tmp_path, hosts=three(), **given)
+    status, output = rolled(tmp_path, hosts=three(), **options)
     assert status == 2, output
     assert "Nothing was changed. colocation_rollout_batches" in output
     assert "[Change" not in output
 
 
 @pytest.mark.parametrize(
-    "given", [{"colocation_rollout_batches": [1, "10%", "100%"]}, {"colocation_rollout_batches": "3"}]
+    "options", [{"colocation_rollout_batches": [1, "10%", "100%"]}, {"colocation_rollout_batches": "3"}]
 )
-def test_sizes_that_are_taken(tmp_path: Path, given: dict[str, Any]) -> None:
-    status, output = rolled(tmp_path, hosts=three(), **given)
+def test_sizes_that_are_taken(tmp_path: Path, options: dict[str, Any]) -> None:
+    status, output = rolled(tmp_path, hosts=three(), **options)
     assert status == 0, output
     assert "3 nodes in the rollout: 3 changed" in output

@@ -35,7 +35,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.volcano_clust
 
 SPACE = "volcano-system"
 POLICIES = "admissionregistration.k8s.io/v1"
-WANTED = {
+DESIRED = {
     "cluster_uid": UID,
     "priority_classes": [{"name": "colocation-be", "value": -100, "preemption_policy": "Never"}],
     "queues": [{"name": "batch", "parent": "org", "deserved": {"cpu": "1"}}, {"name": "org", "deserved": {"cpu": "2"}}],
@@ -44,11 +44,11 @@ WANTED = {
 
 
 def server(**different: Any) -> Server:
-    found = Server(**{"apis": ("scheduling.volcano.sh/v1beta1", POLICIES), **different})
+    api_server = Server(**{"apis": ("scheduling.volcano.sh/v1beta1", POLICIES), **different})
     conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}
-    found.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in REQUIRED_CRDS))
-    return found
+    api_server.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in REQUIRED_CRDS))
+    return api_server
 
 
 @pytest.fixture(name="kubeconfig")
@@ -58,14 +58,14 @@ def _kubeconfig(tmp_path: Path) -> str:
     return str(path)
 
 
-def run(found: Server, arguments: Mapping[str, Any], *, check: bool = False) -> dict[str, Any]:
+def run(api_server: Server, arguments: Mapping[str, Any], *, check: bool = False) -> dict[str, Any]:
     plugin = importlib.import_module(
         "ansible_collections.volcano.colocation.plugins.action.scheduler_config"
     ).ActionModule
 
     class OnServer(plugin):  # type: ignore[misc,valid-type]
         def connect(self, context: ErrorContext) -> Client:
-            return found.client(context, dry_run=self._task.check_mode)
+            return api_server.client(context, dry_run=self._task.check_mode)
 
     task = Task()
     task.args, task.check_mode, task.diff = dict(arguments), check, True
@@ -77,26 +77,26 @@ def run(found: Server, arguments: Mapping[str, Any], *, check: bool = False) -> 
     return result
 
 
-def text(found: Server) -> str:
-    conf = found.get("ConfigMap", MAP, SPACE)
+def text(api_server: Server) -> str:
+    conf = api_server.get("ConfigMap", MAP, SPACE)
     assert conf
     return str(conf["data"][KEY])
 
 
 def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(kubeconfig: str) -> None:
-    given = {**WANTED, "kubeconfig": kubeconfig}
-    found = server()
-    before = found.state()
-    checked = run(found, given, check=True)
-    assert (found.state(), found.writes) == (before, [])
-    first = run(found, given)
+    options = {**DESIRED, "kubeconfig": kubeconfig}
+    api_server = server()
+    before = api_server.state()
+    checked = run(api_server, options, check=True)
+    assert (api_server.state(), api_server.writes) == (before, [])
+    first = run(api_server, options)
     assert first["changed"]
     assert {key: checked[key] for key in ("changed", "diff", "changes", "findings", "unsupported")} == {
         key: first[key] for key in ("changed", "diff", "changes", "findings", "unsupported")
     }
-    assert text(found) == WRITTEN
-    assert found.writes[0] == f"create ConfigMap {SPACE}/volcano-colocation-scheduler"
-    assert [each["object"] for each in first["changes"]] == [
+    assert text(api_server) == WRITTEN
+    assert api_server.writes[0] == f"create ConfigMap {SPACE}/volcano-colocation-scheduler"
+    assert [change["object"] for change in first["changes"]] == [
         "PriorityClass colocation-be",
         "Queue org",
         "Queue batch",
@@ -106,70 +106,72 @@ def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(kubeconfig:
         "MutatingAdmissionPolicyBinding volcano-colocation-be",
         f"ConfigMap {SPACE}/{MAP}",
     ]
-    written = len(found.writes)
-    again = run(found, given)
-    assert (again["changed"], again["diff"], len(found.writes)) == (False, [], written)
+    written = len(api_server.writes)
+    again = run(api_server, options)
+    assert (again["changed"], again["diff"], len(api_server.writes)) == (False, [], written)
 
     back = {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"}
-    held = found.state()
-    back_checked = run(found, back, check=True)
-    assert found.state() == held
-    restored = run(found, back)
-    assert found.state() == before
+    state_before = api_server.state()
+    back_checked = run(api_server, back, check=True)
+    assert api_server.state() == state_before
+    restored = run(api_server, back)
+    assert api_server.state() == before
     assert {**back_checked} == {**restored}
-    assert not run(found, back)["changed"]
+    assert not run(api_server, back)["changed"]
 
 
 def test_a_server_without_policies_gets_the_rest_and_the_reason(kubeconfig: str) -> None:
-    found = server(apis=("scheduling.volcano.sh/v1beta1",))
-    result = run(found, {**WANTED, "kubeconfig": kubeconfig})
+    api_server = server(apis=("scheduling.volcano.sh/v1beta1",))
+    result = run(api_server, {**DESIRED, "kubeconfig": kubeconfig})
     # Ansible takes a result with one of these keys for something else than a change.
     assert not result.keys() & {"skipped", "failed", "unreachable", "exception"}
-    assert [each.partition(":")[0] for each in result["unsupported"]] == [
+    assert [line.partition(":")[0] for line in result["unsupported"]] == [
         "ValidatingAdmissionPolicy",
         "MutatingAdmissionPolicy",
     ]
-    assert [each["object"] for each in result["changes"]][-1] == f"ConfigMap {SPACE}/{MAP}"
-    assert not run(found, {**WANTED, "kubeconfig": kubeconfig})["changed"]
+    assert [change["object"] for change in result["changes"]][-1] == f"ConfigMap {SPACE}/{MAP}"
+    assert not run(api_server, {**DESIRED, "kubeconfig": kubeconfig})["changed"]
 
 
 EXAMPLES: list[dict[str, Any]] = yaml.safe_load(scheduler_config.EXAMPLES)
 
 
 def test_the_examples_do_what_they_say(kubeconfig: str) -> None:
-    found = server()
-    found.add({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "namespace": "monitoring"}})
-    before = found.state()
-    for example, told in zip(EXAMPLES, (13, 13), strict=True):
-        given = {**example["volcano.colocation.scheduler_config"], "kubeconfig": kubeconfig}
-        result = run(found, given)
-        assert (len(result["changes"]), result["findings"], result["unsupported"]) == (told - 1, [], [])
-        assert not run(found, given)["changed"]
-    assert found.state() == before
+    api_server = server()
+    api_server.add(
+        {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "namespace": "monitoring"}}
+    )
+    before = api_server.state()
+    for example, expected_count in zip(EXAMPLES, (13, 13), strict=True):
+        options = {**example["volcano.colocation.scheduler_config"], "kubeconfig": kubeconfig}
+        result = run(api_server, options)
+        assert (len(result["changes"]), result["findings"], result["unsupported"]) == (expected_count - 1, [], [])
+        assert not run(api_server, options)["changed"]
+    assert api_server.state() == before
 
 
 def test_a_source_of_metrics_that_stands_in_the_configuration_has_to_be_there_too(kubeconfig: str) -> None:
-    found = server()
-    conf = found.get("ConfigMap", MAP, SPACE)
+    api_server = server()
+    conf = api_server.get("ConfigMap", MAP, SPACE)
     assert conf
-    found.add({**conf, "data": {KEY: TEXT + "metrics:\n  type: prometheus\n  address: http://p.m.svc:9090\n"}})
-    given = {"kubeconfig": kubeconfig, "cluster_uid": UID}
-    result = run(found, {**given, "usage": {"cpu": 60}})
+    api_server.add({**conf, "data": {KEY: TEXT + "metrics:\n  type: prometheus\n  address: http://p.m.svc:9090\n"}})
+    options = {"kubeconfig": kubeconfig, "cluster_uid": UID}
+    result = run(api_server, {**options, "usage": {"cpu": 60}})
     assert "the metrics' address is http://p.m.svc:9090, and the cluster has no Service m/p" in result["msg"]
-    assert found.writes == []
-    assert run(found, given)["changed"]
-    found.add({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "p", "namespace": "m"}})
-    assert run(found, {**given, "usage": {"cpu": 60}})["changed"]
-    assert "name: usage" in text(found)
+    assert api_server.writes == []
+    assert run(api_server, options)["changed"]
+    api_server.add({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "p", "namespace": "m"}})
+    assert run(api_server, {**options, "usage": {"cpu": 60}})["changed"]
+    assert "name: usage" in text(api_server)
 
 
 def test_a_password_in_the_configuration_is_not_shown(kubeconfig: str) -> None:
-    found = server()
-    conf = found.get("ConfigMap", MAP, SPACE)
+    api_server = server()
+    conf = api_server.get("ConfigMap", MAP, SPACE)
     assert conf
-    found.add({**conf, "data": {KEY: TEXT + "metrics:\n  password: hunter2\n"}})
-    result = run(found, {"kubeconfig": kubeconfig, "cluster_uid": UID})
-    assert "hunter2" in text(found)
+    api_server.add({**conf, "data": {KEY: TEXT + "metrics:\n  password: hunter2\n"}})
+    result = run(api_server, {"kubeconfig": kubeconfig, "cluster_uid": UID})
+    assert "hunter2" in text(api_server)
     assert "hunter2" not in str(result)
 
 
@@ -186,7 +188,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "watermarks": ({**WANTED, "watermarks": {"cpu_low": 90}}, "watermarks.cpu_low: 90 is not below cpu_high, 80"),
     "address": ({**WANTED, "metrics": {}}, "metrics.address: it is empty; prometheus needs one"),
     "service": (
-        {**WANTED, "metrics": {"address": "http://p.m.svc:9090"}},
+        {**DESIRED, "metrics": {"address": "http://p.m.svc:9090"}},
         "the metrics' address is http://p.m.svc:9090, and the cluster has no Service m/p",
     ),
     "class": ({**WANTED, "priority_classes": [{"name": "system-x", "value": 1}]}, "admission.levels[0].priority_class"),
@@ -199,59 +201,59 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("check", [True, False])
 def test_bad_input_is_refused_before_the_first_change(kubeconfig: str, name: str, check: bool) -> None:
-    given, told = REFUSED[name]
+    options, message = REFUSED[name]
     if name == "class":
-        given = {**given, "admission": None}
-        told = "priority_classes[0].name: system-x: names with system- are reserved"
-    found = server()
+        options = {**options, "admission": None}
+        message = "priority_classes[0].name: system-x: names with system- are reserved"
+    api_server = server()
     if name == "an old Volcano":
-        found.add(deployment("volcanosh/vc-scheduler:v1.10.2"))
-    before = found.state()
-    result = run(found, {**given, "kubeconfig": kubeconfig}, check=check)
+        api_server.add(deployment("volcanosh/vc-scheduler:v1.10.2"))
+    before = api_server.state()
+    result = run(api_server, {**options, "kubeconfig": kubeconfig}, check=check)
     assert result["failed"]
-    assert told in result["msg"]
-    assert (found.state(), found.writes) == (before, [])
+    assert message in result["msg"]
+    assert (api_server.state(), api_server.writes) == (before, [])
 
 
 @pytest.mark.parametrize("check", [True, False])
 def test_missing_verbs_are_named_before_the_first_change(kubeconfig: str, check: bool) -> None:
-    found = server(denied=("create queues", "patch configmaps"))
-    result = run(found, {**WANTED, "kubeconfig": kubeconfig}, check=check)
+    api_server = server(denied=("create queues", "patch configmaps"))
+    result = run(api_server, {**DESIRED, "kubeconfig": kubeconfig}, check=check)
     assert result["failed"]
     assert "may not create queues.scheduling.volcano.sh; patch configmaps volcano-scheduler-conf" in result["msg"]
-    assert found.writes == []
+    assert api_server.writes == []
 
 
 @pytest.mark.parametrize("cut", range(9))
 def test_a_run_that_is_cut_off_is_completed_by_the_next_and_can_be_put_back(kubeconfig: str, cut: int) -> None:
-    given = {**WANTED, "kubeconfig": kubeconfig}
+    options = {**DESIRED, "kubeconfig": kubeconfig}
     back = {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"}
-    found = server(cut=cut)
-    before = found.state()
-    assert run(found, given)["failed"]
-    found.cut = None
+    api_server = server(cut=cut)
+    before = api_server.state()
+    assert run(api_server, options)["failed"]
+    api_server.cut = None
     if cut % 2:
-        assert "failed" not in run(found, given)
-        assert text(found) == WRITTEN
-    run(found, back)
-    assert found.state() == before
+        assert "failed" not in run(api_server, options)
+        assert text(api_server) == WRITTEN
+    run(api_server, back)
+    assert api_server.state() == before
 
 
 def test_a_faster_writer_wins_and_is_not_overwritten(kubeconfig: str) -> None:
-    found = server()
-    serves = found.serves
+    api_server = server()
+    serves = api_server.serves
 
     def late(api_version: str, kind: str) -> bool:
         if kind == "PriorityClass":
-            conf = found.get("ConfigMap", MAP, SPACE)
+            conf = api_server.get("ConfigMap", MAP, SPACE)
             assert conf
-            found.add({**conf, "data": {KEY: TEXT + "# faster\n"}})
+            api_server.add({**conf, "data": {KEY: TEXT + "# faster\n"}})
         return serves(api_version, kind)
 
-    found.serves = late  # type: ignore[method-assign]
-    result = run(found, {**WANTED, "kubeconfig": kubeconfig})
+    api_server.serves = late  # type: ignore[method-assign]
+    result = run(api_server, {**DESIRED, "kubeconfig": kubeconfig})
     assert "another client changed it after it was read" in result["msg"]
-    assert text(found) == TEXT + "# faster\n"
+    assert text(api_server) == TEXT + "# faster\n"
 
 
 def test_a_kubeconfig_that_is_not_there_is_named() -> None:

@@ -74,7 +74,7 @@ def test_each_state_twice_and_in_check_mode(tmp_path: Path) -> None:
     )
     for step in ("create", "modify", "remove"):
         results = [done.results[step + suffix] for suffix in ("_checked", "", "_again")]
-        assert [each.get("changed") for each in results] == [True, True, False], results
+        assert [result.get("changed") for result in results] == [True, True, False], results
         assert results[0]["diff"] == results[1]["diff"]
         assert results[2]["diff"] == []
     created = contents(trees / "1")

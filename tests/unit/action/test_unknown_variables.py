@@ -18,12 +18,12 @@ from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run imp
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOKS = sorted(path.stem for path in (COLLECTION / "playbooks").glob("*.yml"))
 SILENT = "n1 ansible_host=127.0.0.1 ansible_port=1 ansible_become=false\n"
-"""A host that cannot be reached: a run that tries says so."""
+"""A host that cannot be reached, so a run that tries to connect reports it."""
 
 
-def run(folder: Path, name: str, **given: object) -> Done:
-    (folder / "inventory").write_text(SILENT)
-    return playbook(folder, f"volcano.colocation.{name}", "-i", "inventory", "-e", json.dumps(given))
+def run(directory: Path, name: str, **options: object) -> Done:
+    (directory / "inventory").write_text(SILENT)
+    return playbook(directory, f"volcano.colocation.{name}", "-i", "inventory", "-e", json.dumps(options))
 
 
 @pytest.mark.parametrize("name", PLAYBOOKS)

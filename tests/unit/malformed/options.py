@@ -99,7 +99,9 @@ CASES = {
     ),
     "unknown recovery": _kubelet("recover must be one of: undo, finish, stop", recover="never"),
     "misspelt option": _kubelet("Unsupported parameters for (kubelet_config)", cgroup_driverr="systemd"),
-    "root that is not there": Case("kubelet_config", {"root": "/none/such"}, ("root: '/none/such' is no folder",)),
+    "root that is not there": Case(
+        "kubelet_config", {"root": "/none/such"}, ("root: '/none/such' is not a directory",)
+    ),
     "NRI is a switch": Case("containerd_config", {"nri": "on"}, ("dictionary requested",)),
     "NRI's switch is a word": _nri("'enabled'", enabled="maybe"),
     "NRI's unknown option": _nri("Unsupported parameters for (containerd_config) module: nri.bogus", bogus=1),

@@ -30,17 +30,17 @@ from ansible_collections.volcano.colocation.tests.support.node.transaction_runs 
 def root() -> Iterator[Path]:
     """A short path, because a socket's may have 107 bytes only; in memory where possible: the engine syncs a lot."""
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    folder = Path(tempfile.mkdtemp(prefix="node-", dir=memory))
-    yield folder
-    shutil.rmtree(folder)
+    directory = Path(tempfile.mkdtemp(prefix="node-", dir=memory))
+    yield directory
+    shutil.rmtree(directory)
 
 
 @pytest.fixture(name="memory")
 def _memory() -> Iterator[Path]:
-    """A folder in memory where possible: the record and the engine are synced a lot."""
-    folder = Path(tempfile.mkdtemp(prefix="qos-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield folder
-    shutil.rmtree(str(folder))
+    """A directory in memory where possible: the record and the engine are synced a lot."""
+    directory = Path(tempfile.mkdtemp(prefix="qos-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield directory
+    shutil.rmtree(str(directory))
 
 
 @pytest.fixture

@@ -24,13 +24,13 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state import fi
 
 MARKER = "outside of the root"
 OUTSIDE = "@"
-"""In generated texts: the folder on this machine that the root lies in."""
+"""In generated texts: the directory on this machine that the root lies in."""
 
 needs_chroot = pytest.mark.skipif(os.geteuid() != 0, reason="chroot(2) needs root")
 
 
 class Entry(NamedTuple):
-    """A file with this text, a folder (None), or a link (``to``)."""
+    """A file with this text, a directory (None), or a link (``to``)."""
 
     path: str
     text: str | None = None
@@ -41,7 +41,7 @@ names = st.sampled_from(["a", "b", "c", "d"])
 parts = st.sampled_from(["a", "b", "c", "d", "a", "b", "..", ".", ""])
 places = st.lists(names, min_size=1, max_size=3).map("/".join)
 texts = st.builds(
-    lambda start, found, end: start + "/".join(found) + end,
+    lambda start, middle, end: start + "/".join(middle) + end,
     st.sampled_from(["", "/", "/", "../../", f"{OUTSIDE}/"]),
     st.lists(parts, min_size=1, max_size=4),
     st.sampled_from(["", "", "/"]),
@@ -53,18 +53,18 @@ entries = st.one_of(
     st.builds(lambda path, to: Entry(path, to=to), places, texts),
 )
 trees = st.lists(entries, max_size=10)
-queries = st.lists(st.builds(lambda found: "/" + "/".join(found), st.lists(parts, max_size=5)), max_size=4)
+queries = st.lists(st.builds(lambda names: "/" + "/".join(names), st.lists(parts, max_size=5)), max_size=4)
 BEHIND = ("", "/", "/.", "/..", "/a", "/../b", "/../../a/b")
 """What every entry of a tree is asked with as well."""
 
 
-def planted(folder: Path) -> str:
-    """A root in a folder where every name of the generated paths is one with a marker; the root's path."""
+def planted(directory: Path) -> str:
+    """A root in a directory where every name of the generated paths is one with a marker; the root's path."""
     for name in "abcd":
-        (folder / name / name).mkdir(parents=True)
-        for place in (folder / name, folder / name / name):
+        (directory / name / name).mkdir(parents=True)
+        for place in (directory / name, directory / name / name):
             (place / "d").write_text(MARKER) if name != "d" else (place / "a").write_text(MARKER)
-    root = folder / "root"
+    root = directory / "root"
     root.mkdir()
     return str(root)
 
@@ -74,7 +74,7 @@ def grow(root: str, tree: Sequence[Entry]) -> None:
     for entry in tree:
         path = os.path.join(root, entry.path)
         with suppress(OSError):
-            if any(os.path.islink(str(each)) for each in Path(path).parents):
+            if any(os.path.islink(str(parent)) for parent in Path(path).parents):
                 continue
             os.makedirs(os.path.dirname(path), exist_ok=True)
             if entry.to is not None:
@@ -105,14 +105,14 @@ QUESTIONS: dict[str, Callable[[Host, str], Any]] = {
 
 def answers(host: Host, paths: Sequence[str]) -> list[list[Any]]:
     """What a host says to every question of each path: a value, or the number of an error."""
-    found = []
+    replies = []
     for path in paths:
         for name, ask in QUESTIONS.items():
             try:
-                found.append([path, name, ask(host, path)])
+                replies.append([path, name, ask(host, path)])
             except OSError as error:
-                found.append([path, name, "error " + errno.errorcode[error.errno or 0]])
-    return found
+                replies.append([path, name, "error " + errno.errorcode[error.errno or 0]])
+    return replies
 
 
 def in_chroot(root: str, work: Callable[[], Any]) -> Any:
@@ -131,48 +131,48 @@ def in_chroot(root: str, work: Callable[[], Any]) -> Any:
             os._exit(status)
     os.close(writer)
     with os.fdopen(reader) as stream:
-        said = stream.read()
+        message = stream.read()
     assert os.waitpid(child, 0)[1] == 0
-    return json.loads(said)
+    return json.loads(message)
 
 
-def contents(folder: Path) -> Iterator[tuple[str, str]]:
-    """Every path below a folder with its text, links not followed."""
-    for path in sorted(folder.rglob("*")):
+def contents(directory: Path) -> Iterator[tuple[str, str]]:
+    """Every path below a directory with its text, links not followed."""
+    for path in sorted(directory.rglob("*")):
         regular = path.is_file() and not path.is_symlink()
-        yield str(path.relative_to(folder)), path.read_text() if regular else ""
+        yield str(path.relative_to(directory)), path.read_text() if regular else ""
 
 
 @needs_chroot
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(trees, queries)
 def test_a_root_answers_as_a_chroot_does(tree: list[Entry], paths: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        root = planted(Path(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        root = planted(Path(directory))
         grow(root, tree)
         asked = [*paths, *(f"/{entry.path}{more}" for entry in tree for more in BEHIND)]
-        found = answers(Host(root), asked)
-        assert found == in_chroot(root, lambda: answers(Host("/"), asked))
-        assert MARKER not in json.dumps(found)
+        result = answers(Host(root), asked)
+        assert result == in_chroot(root, lambda: answers(Host("/"), asked))
+        assert MARKER not in json.dumps(result)
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(trees, places)
 def test_what_is_written_stays_in_the_root(tree: list[Entry], place: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        root = planted(Path(folder))
+    with tempfile.TemporaryDirectory() as directory:
+        root = planted(Path(directory))
         grow(root, tree)
-        outside = {name: text for name, text in contents(Path(folder)) if not name.startswith("root/")}
+        outside = {name: text for name, text in contents(Path(directory)) if not name.startswith("root/")}
         host, path = Host(root), f"/{place}"
         with suppress(files.FileRefused):
-            saved = files.save(host, path, 0o644, folder, "backup")
-            assert saved.backup is None or MARKER not in Path(folder, "backup").read_text()
+            saved = files.save(host, path, 0o644, directory, "backup")
+            assert saved.backup is None or MARKER not in Path(directory, "backup").read_text()
             files.write(host, saved, b"new\n")
             assert host.read(path) == "new\n"
-            files.restore(host, saved, folder)
-        found = {name: text for name, text in contents(Path(folder)) if not name.startswith("root/")}
-        found.pop("backup", None)
-        assert found == outside
+            files.restore(host, saved, directory)
+        result = {name: text for name, text in contents(Path(directory)) if not name.startswith("root/")}
+        result.pop("backup", None)
+        assert result == outside
 
 
 def linked(root: Path, count: int) -> None:
@@ -215,7 +215,7 @@ def test_a_unit_of_an_image_is_masked_by_a_link_to_a_device_that_is_not_there(tm
 
 
 def test_on_the_running_node_the_kernel_resolves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No system call more: what it would cost is told by those that are not made."""
+    """No additional system calls, which would cost time."""
 
     def refused(*_arguments: object) -> str:
         raise AssertionError("a path of the running node was resolved here")

@@ -33,13 +33,13 @@ def test_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
     assert Host(str(tmp_path)).read_bytes("/fifo") == b""
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
+def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "directory").mkdir()
     with pytest.raises(IsADirectoryError):
-        Host(str(tmp_path)).read_bytes("/folder")
+        Host(str(tmp_path)).read_bytes("/directory")
 
 
-def test_a_folder_that_is_read_as_a_file_is_not_left_open(tmp_path: Path) -> None:
+def test_a_directory_that_is_read_as_a_file_is_not_left_open(tmp_path: Path) -> None:
     before = os.listdir("/proc/self/fd")
     with pytest.raises(IsADirectoryError, match="/etc"):
         Host("/").read("/etc")

@@ -19,7 +19,7 @@ UNSAFE = [*range(0x20), *range(0x7F, 0xA0), *DIRECTIONS, 0x2028, 0x2029, 0xFEFF,
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "escaped"),
     [
         ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
         ("a\rb\r\n", "a\\rb\\r\n"),
@@ -33,9 +33,9 @@ UNSAFE = [*range(0x20), *range(0x7F, 0xA0), *DIRECTIONS, 0x2028, 0x2029, 0xFEFF,
         ("größe 大小 \u3000 \xa0 🚀 C:\\x1b \\", "größe 大小 \u3000 \xa0 🚀 C:\\x1b \\"),
     ],
 )
-def test_what_is_shown(text: str, shown: str) -> None:
-    assert printable(text) == shown
-    assert printable(shown) == shown
+def test_what_is_shown(text: str, escaped: str) -> None:
+    assert printable(text) == escaped
+    assert printable(escaped) == escaped
 
 
 def test_on_one_line_newlines_and_tabs_are_escaped_too() -> None:
@@ -44,20 +44,20 @@ def test_on_one_line_newlines_and_tabs_are_escaped_too() -> None:
 
 @pytest.mark.parametrize("code", UNSAFE, ids=hex)
 def test_every_unsafe_character_is_escaped(code: int) -> None:
-    shown = one_line(f"a{chr(code)}b")
-    assert shown.isprintable()
-    assert shown.startswith("a\\")
+    escaped = one_line(f"a{chr(code)}b")
+    assert escaped.isprintable()
+    assert escaped.startswith("a\\")
 
 
 @given(st.text())
 def test_only_newlines_and_tabs_remain_of_all_controls(text: str) -> None:
-    shown = printable(text)
-    assert all(each in "\n\t" or unicodedata.category(each) not in ("Cc", "Cs", "Zl", "Zp") for each in shown)
-    assert shown.count("\n") == text.count("\n")
+    escaped = printable(text)
+    assert all(item in "\n\t" or unicodedata.category(item) not in ("Cc", "Cs", "Zl", "Zp") for item in escaped)
+    assert escaped.count("\n") == text.count("\n")
 
 
 EVIL = "\x1b]0;x\x07\r\u202e\x9b"
-SHOWN = r"\x1b]0;x\x07\r\u202e\x9b"
+ESCAPED = r"\x1b]0;x\x07\r\u202e\x9b"
 
 
 def test_a_result_is_made_printable_at_every_depth() -> None:
@@ -69,20 +69,20 @@ def test_a_result_is_made_printable_at_every_depth() -> None:
         7: EVIL,
     }
     assert printable_result(result) == {
-        "msg": f"{SHOWN}\nnext",
-        "diff": [{"before_header": rf"/a\n{SHOWN}", "after": f"x\\r\n{SHOWN}"}],
-        SHOWN: {"list": [SHOWN, {SHOWN: [SHOWN, 7, None, True, 1.5]}]},
+        "msg": f"{ESCAPED}\nnext",
+        "diff": [{"before_header": rf"/a\n{ESCAPED}", "after": f"x\\r\n{ESCAPED}"}],
+        ESCAPED: {"list": [ESCAPED, {ESCAPED: [ESCAPED, 7, None, True, 1.5]}]},
         "changed": False,
-        7: SHOWN,
+        7: ESCAPED,
     }
 
 
 def test_a_snapshot_keeps_what_json_escapes_so_that_it_can_be_replayed() -> None:
-    shown = printable_result({"snapshot": {"text": f"a\r\n\x1b{EVIL}", "before_header": "a\n"}})
-    assert shown == {"snapshot": {"text": "a\r\n\x1b\x1b]0;x\x07\r\\u202e\\x9b", "before_header": "a\n"}}
-    printed = json.dumps(shown, ensure_ascii=False)
+    escaped = printable_result({"snapshot": {"text": f"a\r\n\x1b{EVIL}", "before_header": "a\n"}})
+    assert escaped == {"snapshot": {"text": "a\r\n\x1b\x1b]0;x\x07\r\\u202e\\x9b", "before_header": "a\n"}}
+    printed = json.dumps(escaped, ensure_ascii=False)
     assert printed.isprintable()
-    assert json.loads(printed) == shown
+    assert json.loads(printed) == escaped
 
 
 class Marked(str):

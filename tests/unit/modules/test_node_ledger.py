@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The module node_ledger by itself, on images: what it shows, what it puts back, what it takes away."""
+"""The module node_ledger on images: what it shows, restores and removes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.node_image impor
 )
 
 SLICE = "etc/systemd/system/a.slice"
-OURS = f"/{STATE}"
+STATE_PATH = f"/{STATE}"
 
 
 @pytest.fixture(name="root")
@@ -35,8 +35,8 @@ def ledger(root: Path, *, check: bool = False, **options: Any) -> dict[str, Any]
 def evidence(root: Path) -> dict[str, Any]:
     result = ledger(root)
     assert (result["changed"], sorted(result)) == (False, ["changed", "evidence", "invocation"])
-    found: dict[str, Any] = unpack(result["evidence"])
-    return found
+    evidence: dict[str, Any] = unpack(result["evidence"])
+    return evidence
 
 
 def with_a_slice(root: Path) -> None:
@@ -49,8 +49,13 @@ def with_kubelets_file(root: Path) -> None:
 
 def test_a_node_never_touched_shows_nothing_and_is_not_written_to(root: Path) -> None:
     before = contents(root)
-    found = evidence(root)
-    assert (found["targets"], found["slices"]["slices"], found["removable"], found["snapshot"]) == ([], [], [], None)
+    result = evidence(root)
+    assert (result["targets"], result["slices"]["slices"], result["removable"], result["snapshot"]) == (
+        [],
+        [],
+        [],
+        None,
+    )
     assert ledger(root, action="restore", sections=["qos", "slices"], clean=True)["removed"] == []
     assert contents(root) == before
 
@@ -59,17 +64,17 @@ def test_what_can_be_put_back_is_shown_unchanged(root: Path) -> None:
     with_kubelets_file(root)
     with_a_slice(root)
     before = contents(root)
-    found = evidence(root)
-    (target,) = found["targets"]
+    result = evidence(root)
+    (target,) = result["targets"]
     assert (target["path"], target["standing"], target["original"]["text"]) == (
         f"/{KUBELET}",
         "committed",
         KUBELET_TEXT,
     )
     assert "cgroupDriver: systemd" in target["found"]["text"]
-    assert (found["unfinished"], found["unsettled"], found["removable"]) == ([], [], [OURS])
-    assert found["slices"]["slices"]
-    assert found["snapshot"]["root"] == str(root)
+    assert (result["unfinished"], result["unsettled"], result["removable"]) == ([], [], [STATE_PATH])
+    assert result["slices"]["slices"]
+    assert result["snapshot"]["root"] == str(root)
     assert contents(root) == before
 
 
@@ -108,25 +113,25 @@ def test_what_is_ours_goes_when_nothing_is_left(root: Path) -> None:
     assert ledger(root, action="restore", clean=True)["removed"] == []
     assert ledger(root, action="restore", sections=["slices"])["removed"] == []
     result = ledger(root, action="restore", clean=True)
-    assert (result["changed"], result["removed"]) == (True, [OURS])
+    assert (result["changed"], result["removed"]) == (True, [STATE_PATH])
     assert not (root / STATE).exists()
     assert ledger(root, action="restore", clean=True)["changed"] is False
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"action": "forget"}, "value of action must be one of: show, restore"),
         ({"action": "restore", "sections": ["kubelet"]}, "sections must be one or more of: qos, slices"),
-        ({"root": "/none/such"}, "root: '/none/such' is no folder"),
+        ({"root": "/none/such"}, "root: '/none/such' is not a directory"),
         ({"bogus": 1}, "Unsupported parameters"),
     ],
 )
-def test_what_it_does_not_take(root: Path, options: dict[str, Any], said: str) -> None:
+def test_what_it_does_not_take(root: Path, options: dict[str, Any], message: str) -> None:
     before = contents(root)
     result = module("node_ledger", {"root": str(root), **options})
     assert result["failed"]
-    assert said in result["msg"]
+    assert message in result["msg"]
     assert contents(root) == before
 
 
@@ -137,5 +142,5 @@ def test_a_damaged_ledger_is_named_with_the_remedy(root: Path, options: dict[str
     before = contents(root)
     result = ledger(root, **options)
     assert result["failed"]
-    assert f"{OURS}/ledger.json: it is damaged. The originals are in" in result["msg"]
+    assert f"{STATE_PATH}/ledger.json: it is damaged. The originals are in" in result["msg"]
     assert contents(root) == before

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What galaxy.yml and meta/ say agrees with the tree."""
+"""galaxy.yml and meta/ agree with the tree."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def load(name: str) -> Any:
     return yaml.safe_load((CHECKOUT / name).read_text())
 
 
-def stems(folder: str) -> set[str]:
-    return {path.stem for path in (PLUGINS / folder).glob("*.py")}
+def stems(directory: str) -> set[str]:
+    return {path.stem for path in (PLUGINS / directory).glob("*.py")}
 
 
 def documents(module: str) -> bool:
-    """Whether the documentation of a module says that it is in the action group."""
+    """Whether a module's documentation declares the action group."""
     return GROUP_FRAGMENT in (PLUGINS / "modules" / f"{module}.py").read_text()
 
 
@@ -53,14 +53,14 @@ def test_the_execution_environment_gets_what_the_controller_needs() -> None:
 
 
 DISTRIBUTIONS = {"yaml": "PyYAML", "ruamel": "ruamel.yaml", "urllib3": "kubernetes"}
-"""Of the modules that are named otherwise. The library kubernetes is built on urllib3 and lets its errors through."""
+"""Distributions of modules with another name. The library kubernetes uses urllib3 and passes on its errors."""
 
 OF_ANSIBLE = "PyYAML"
 """ansible-core needs it itself."""
 
 
 def third_party(file: Path) -> Iterator[str]:
-    """Top-level names that a file imports anywhere, by a statement or as the text that a function is given."""
+    """Top-level names that a file imports, by a statement or by a function call with the name."""
     known = {*sys.stdlib_module_names, "ansible", "ansible_collections"}
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         names: list[str] = []
@@ -69,7 +69,7 @@ def third_party(file: Path) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [node.module or ""]
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("library", "preload", "importlib.import_module"):
-            names = [str(each.value) for each in node.args if isinstance(each, ast.Constant)]
+            names = [str(argument.value) for argument in node.args if isinstance(argument, ast.Constant)]
         yield from {name.partition(".")[0] for name in names} - known
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The README.md of each folder of fixtures names every file in it and says how it was made."""
+"""The README.md of each directory of fixtures names every file in it and says how it was made."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROW = re.compile(r"^\| (?P<files>`[^|]*`) \| (?P<made>[^|]*) \| (?P<origin>.*) \
 
 @dataclass(frozen=True)
 class Row:
-    """``files``: names below the folder, as patterns of fnmatch."""
+    """``files``: names below the directory, as patterns of fnmatch."""
 
     files: tuple[str, ...]
     made: str
@@ -35,20 +35,20 @@ def read_rows(text: str) -> list[Row]:
     return [Row(tuple(re.findall("`([^`]*)`", row["files"])), row["made"], row["origin"]) for row in ROW.finditer(text)]
 
 
-def folder_of(path: Path) -> Path:
-    """The fixtures folder itself, or the one of a subject in it."""
+def directory_of(path: Path) -> Path:
+    """The fixtures directory, or the directory of a subject in it."""
     depth = path.parts.index(FIXTURES) + 1
     return Path(*path.parts[: depth + 1]) if len(path.parts) > depth + 1 else Path(*path.parts[:depth])
 
 
 def fixtures() -> dict[Path, list[Path]]:
-    """By folder of a subject: its files, relative to it."""
-    found: dict[Path, list[Path]] = {}
+    """By directory of a subject: its files, relative to it."""
+    files: dict[Path, list[Path]] = {}
     for path in sources():
         if FIXTURES in path.parts[:-1] and path.name != README:
-            folder = folder_of(path)
-            found.setdefault(folder, []).append(path.relative_to(folder))
-    return found
+            directory = directory_of(path)
+            files.setdefault(directory, []).append(path.relative_to(directory))
+    return files
 
 
 def unnamed(files: Iterable[PurePath], rows: Iterable[Row]) -> list[str]:
@@ -56,36 +56,36 @@ def unnamed(files: Iterable[PurePath], rows: Iterable[Row]) -> list[str]:
     return [str(path) for path in files if not any(fnmatchcase(str(path), pattern) for pattern in patterns)]
 
 
-FOLDERS = fixtures()
-each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=str)
+DIRECTORIES = fixtures()
+each_directory = pytest.mark.parametrize("directory", DIRECTORIES, ids=str)
 
 
-def rows_of(folder: Path) -> list[Row]:
-    return read_rows((CHECKOUT / folder / README).read_text(encoding="utf-8"))
+def rows_of(directory: Path) -> list[Row]:
+    return read_rows((CHECKOUT / directory / README).read_text(encoding="utf-8"))
 
 
-@each_folder
-def test_every_fixture_is_named_in_the_readme_of_its_folder(folder: Path) -> None:
-    assert unnamed(FOLDERS[folder], rows_of(folder)) == []
+@each_directory
+def test_every_fixture_is_named_in_the_readme_of_its_directory(directory: Path) -> None:
+    assert unnamed(DIRECTORIES[directory], rows_of(directory)) == []
 
 
-@each_folder
-def test_every_name_in_a_readme_is_that_of_a_fixture(folder: Path) -> None:
-    patterns = [pattern for row in rows_of(folder) for pattern in row.files]
-    assert [name for name in patterns if not any(fnmatchcase(str(path), name) for path in FOLDERS[folder])] == []
+@each_directory
+def test_every_name_in_a_readme_is_that_of_a_fixture(directory: Path) -> None:
+    patterns = [pattern for row in rows_of(directory) for pattern in row.files]
+    assert [name for name in patterns if not any(fnmatchcase(str(path), name) for path in DIRECTORIES[directory])] == []
     assert len(set(patterns)) == len(patterns)
 
 
-@each_folder
-def test_every_row_of_a_readme_says_how_its_files_were_made(folder: Path) -> None:
-    rows = rows_of(folder)
+@each_directory
+def test_every_row_of_a_readme_says_how_its_files_were_made(directory: Path) -> None:
+    rows = rows_of(directory)
     assert {row.made for row in rows} <= MADE
     assert all(row.origin.strip() for row in rows)
 
 
-@each_folder
-def test_every_readme_has_the_license_header(folder: Path) -> None:
-    head = (CHECKOUT / folder / README).read_text(encoding="utf-8").splitlines()[:2]
+@each_directory
+def test_every_readme_has_the_license_header(directory: Path) -> None:
+    head = (CHECKOUT / directory / README).read_text(encoding="utf-8").splitlines()[:2]
     assert [line.split(":")[0] for line in head] == ["<!-- SPDX-FileCopyrightText", "<!-- SPDX-License-Identifier"]
 
 

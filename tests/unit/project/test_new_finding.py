@@ -39,7 +39,7 @@ def test_nothing_else_has_to_be_written(copy: CheckoutCopy) -> None:
 
 def test_a_node_is_assessed_with_it(copy: CheckoutCopy) -> None:
     aligned, offline = copy.proof(PROOF)
-    assert [found for found in offline["findings"] if found not in aligned["findings"]] == [
+    assert [finding for finding in offline["findings"] if finding not in aligned["findings"]] == [
         {
             "code": "cpus-offline",
             "severity": "info",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/walkthroughs.md, "Add a cgroup knob": it is observed, planned, written and put back in a tree of cgroups."""
+"""docs/walkthroughs.md, "Add a cgroup knob": it is observed, planned, written and restored in a tree of cgroups."""
 
 from __future__ import annotations
 

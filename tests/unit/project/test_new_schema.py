@@ -60,11 +60,11 @@ def test_one_file_is_edited_by_hand(copy: CheckoutCopy) -> None:
 
 
 def test_its_file_is_read_and_edited_in_place(proof: dict[str, Any]) -> None:
-    found = proof["edited"]
-    assert (found["schemas"], found["drivers"]) == ([5, 5], {"runc": "cgroupfs"})
-    assert found["defects"] == found["refusals"] == []
+    schema_proof = proof["edited"]
+    assert (schema_proof["schemas"], schema_proof["drivers"]) == ([5, 5], {"runc": "cgroupfs"})
+    assert schema_proof["defects"] == schema_proof["refusals"] == []
     edited = proof["before"].replace("SystemdCgroup = false", "SystemdCgroup = true")
-    assert found["texts"][proof["path"]] == edited != proof["before"]
+    assert schema_proof["texts"][proof["path"]] == edited != proof["before"]
 
 
 def test_a_new_file_has_its_version(proof: dict[str, Any]) -> None:
@@ -74,9 +74,9 @@ def test_a_new_file_has_its_version(proof: dict[str, Any]) -> None:
 
 
 def test_an_older_file_is_migrated_to_it(proof: dict[str, Any]) -> None:
-    found = proof["migrated"]
-    assert (found["schemas"], found["drivers"]) == ([2, 5], {"runc": "cgroupfs"})
-    assert found["defects"] == found["refusals"] == []
+    schema_proof = proof["migrated"]
+    assert (schema_proof["schemas"], schema_proof["drivers"]) == ([2, 5], {"runc": "cgroupfs"})
+    assert schema_proof["defects"] == schema_proof["refusals"] == []
 
 
 def test_an_older_release_does_not_read_it(proof: dict[str, Any]) -> None:

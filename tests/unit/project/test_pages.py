@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the pages tell people to type exists."""
+"""Commands and paths in the pages exist."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_the_commands_are_on_both_pages(page: Path) -> None:
 
 
 def test_the_end_of_the_tests_says_what_the_pages_say() -> None:
-    test, *others = SUITES
+    test, *other_suites = SUITES
     end = report.closing(test, [], 0.0)
-    for suite in others:
+    for suite in other_suites:
         assert f"make {suite.name}: {suite.runs} ({duration(suite)})" in end
         assert f"| `make {suite.name}` | {suite.runs} | {duration(suite)} |" in pages.commands()
 

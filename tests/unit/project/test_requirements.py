@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each requirement is pinned in one place and says why it is there."""
+"""Each requirement is pinned in one place, with its reason."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 
-FOLDER = CHECKOUT / "requirements"
-LOCK = FOLDER / "constraints.txt"
-REASONED = sorted(path for path in FOLDER.glob("*.txt") if path != LOCK)
+DIRECTORY = CHECKOUT / "requirements"
+LOCK = DIRECTORY / "constraints.txt"
+REASONED = sorted(path for path in DIRECTORY.glob("*.txt") if path != LOCK)
 
 LINE = re.compile(
     r"^(?P<name>[A-Za-z0-9._-]+)(?P<version>[<>=!~][^ #]*)?(?: ; python_version [^#]+)? +# (?P<reason>\S.*)$"
@@ -32,7 +32,7 @@ def test_every_requirement_says_why(path: Path) -> None:
 @pytest.mark.parametrize("name", ["dev.txt", "mutation.txt"])
 def test_tools_are_pinned_exactly_and_as_in_the_lock(name: str) -> None:
     locked = set(requirements(LOCK))
-    pins = [line.partition(" ")[0] for line in requirements(FOLDER / name)]
+    pins = [line.partition(" ")[0] for line in requirements(DIRECTORY / name)]
     assert pins
     assert [pin for pin in pins if "==" not in pin or pin not in locked] == []
 
@@ -42,8 +42,8 @@ def test_the_lock_holds_exact_versions_only() -> None:
 
 
 def test_the_controller_is_asked_for_lower_bounds_only() -> None:
-    """An execution environment joins them with those of other collections."""
-    assert all(re.match(r"[A-Za-z0-9._-]+>=[0-9.]+ ", line) for line in requirements(FOLDER / "controller.txt"))
+    """An execution environment merges them with requirements of other collections."""
+    assert all(re.match(r"[A-Za-z0-9._-]+>=[0-9.]+ ", line) for line in requirements(DIRECTORY / "controller.txt"))
 
 
 def test_every_pin_but_the_lock_is_given_once() -> None:
@@ -54,5 +54,5 @@ def test_every_pin_but_the_lock_is_given_once() -> None:
         if (match := LINE.match(line)) and (match["version"] or "").startswith("==")
     ]
     releases = ["ansible-core"] * 5  # that of development, two before it and two after it
-    oldest = ["hypothesis", "pytest", "pytest-xdist"]  # releases of their own for the oldest Python
+    oldest = ["hypothesis", "pytest", "pytest-xdist"]  # separate releases for the oldest Python
     assert sorted(pinned) == sorted([*set(pinned) - {"ansible-core"}, *releases, *oldest])

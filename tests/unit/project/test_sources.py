@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds for every file of the project."""
+"""Rules for all files of the project."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ IGNORES = Path("tests/sanity")
 """ansible-test takes no line that holds a comment only."""
 
 DATA = "fixtures"
-"""Folders of what was recorded from nodes; a header would change what is tested."""
+"""Directories of recordings from nodes; a header would change the tested content."""
 
 NO_COMMENTS = (".jsonl", ".sum")
-"""Results and the checksums of Go modules, which have no place for a comment."""
+"""Results and the checksums of Go modules, which cannot contain comments."""
 
 LONG = 450
 """Lines."""
@@ -44,7 +44,7 @@ def test_every_file_names_its_authors_and_licence() -> None:
     assert [str(path) for path in sources() if not is_exempt(path) and not has_header(path)] == []
 
 
-def test_no_file_names_the_folder_of_this_checkout() -> None:
+def test_no_file_names_the_directory_of_this_checkout() -> None:
     assert [str(path) for path in sources() if f"{CHECKOUT}/" in text(path)] == []
 
 
@@ -54,11 +54,11 @@ def test_no_file_lies_where_ansible_would_take_it_for_a_plugin() -> None:
 
 
 def test_ansible_is_met_in_few_places() -> None:
-    """The rest runs wherever its Python does, and is not tested again on each release of ansible-core."""
+    """Other code does not depend on ansible-core, and is not tested again with each of its releases."""
     meeting = re.compile(r"^\s*(?:from|import) ansible[. ]", re.MULTILINE)
-    found = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
-    entries = {path for path in found if path.parts[1] in ("action", "modules")}
-    assert {path.parent for path in found - entries} == {Path("plugins/plugin_utils/node")}
+    paths = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
+    entries = {path for path in paths if path.parts[1] in ("action", "modules")}
+    assert {path.parent for path in paths - entries} == {Path("plugins/plugin_utils/node")}
 
 
 GENERATED = "plugins/plugin_utils/releases/kubelet_generated.py"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the plugins are divided: who imports whom, names of files, lengths of functions. Each check is shown to fail."""
+"""Structure of the plugins: imports, file names, function lengths. Each check is proven to fail."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def _files() -> tuple[PluginFile, ...]:
     return load(CHECKOUT / "plugins")
 
 
-def tree(folder: Path, texts: Mapping[str, str]) -> tuple[PluginFile, ...]:
-    """Plugins of a few files, by their path without its ending."""
+def tree(directory: Path, texts: Mapping[str, str]) -> tuple[PluginFile, ...]:
+    """Plugins of a few files, by path without extension."""
     for name, text in texts.items():
-        path = folder / f"{name}.py"
+        path = directory / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return load(folder)
+    return load(directory)
 
 
 def long_functions(files: tuple[PluginFile, ...]) -> list[str]:
@@ -59,7 +59,7 @@ def test_no_packages_import_each_other(files: tuple[PluginFile, ...]) -> None:
 
 
 def test_no_two_files_have_one_name(files: tuple[PluginFile, ...]) -> None:
-    """Files of modules, action and doc_fragments are named by Ansible, and not among these."""
+    """Ansible determines the names of modules, actions and doc_fragments, so they are not checked."""
     assert namesakes(files) == {}
 
 
@@ -68,13 +68,13 @@ def test_a_function_fits_on_a_screen(files: tuple[PluginFile, ...]) -> None:
 
 
 LOWER = ("modules", "module_utils/state", "plugin_utils/facts", "plugin_utils/kube", "plugin_utils/rules")
-"""Packages of which each has a file ``low``."""
+"""Packages that each have a file ``low``."""
 
 
-def forbidden(folder: Path, package: str, text: str) -> list[str]:
-    """What the table says of one more file of a package."""
-    lower = {f"{each}/low": "x = 1\n" for each in LOWER}
-    return list(forbidden_imports(tree(folder, {**lower, f"{package}/a": text})))
+def forbidden(directory: Path, package: str, text: str) -> list[str]:
+    """The result of the table for an additional file of a package."""
+    lower = {f"{package}/low": "x = 1\n" for package in LOWER}
+    return list(forbidden_imports(tree(directory, {**lower, f"{package}/a": text})))
 
 
 @pytest.mark.parametrize("text", ["from ..facts.low import x\n", "from ...module_utils.state.low import x\n"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How edits are read from a page and applied; that each walkthrough of docs/walkthroughs.md has a test."""
+"""Edits are read from a page and applied; each walkthrough of docs/walkthroughs.md has a test."""
 
 from __future__ import annotations
 

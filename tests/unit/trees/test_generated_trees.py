@@ -27,10 +27,10 @@ from ansible_collections.volcano.colocation.tests.trees.node import generate
 
 NUMBERS = range(220)
 PARTS = 11
-"""A failure of one tree shall not hide those of others, and a test for each would take longer to set up than to run."""
+"""A failure of one tree must not hide those of others, and a test for each would take longer to set up than to run."""
 STATE, PARENTS = "/var/lib/volcano-colocation", ("root/var", "root/var/lib")
 WANTS = "/etc/systemd/system/slices.target.wants"
-"""A slice is started at boot by a link there."""
+"""Links here start slices at boot."""
 ID = re.compile(r"\d{8}T\d{6}-[0-9a-f]+")
 KUBELET: tuple[dict[str, Any], ...] = (
     {"cgroup_driver": "systemd"},
@@ -54,7 +54,7 @@ SWITCHES: tuple[list[str], ...] = ([], ["vm.memcg_qos_enable"])
 
 
 def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What is asked of a tree, one after the other."""
+    """The tasks for a tree, in order."""
     random = Random(tree.number)  # noqa: S311 - a choice, nothing secret
     crio = any(path.startswith("usr/bin/crio") for path in tree.entries)
     yield "kubelet_config", random.choice(KUBELET)
@@ -67,8 +67,8 @@ def tasks(tree: Tree) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "node_restore", {}
 
 
-def answer(result: Result) -> dict[str, Any]:
-    """What check mode and the real run have to have in common; ids of transactions are never the same."""
+def comparable(result: Result) -> dict[str, Any]:
+    """The part of a result that check mode and the real run must share, without transaction IDs."""
     message = ID.sub("ID", str(result.get("msg", "")))
     return {
         "failed": bool(result.get("failed")),
@@ -78,109 +78,109 @@ def answer(result: Result) -> dict[str, Any]:
     }
 
 
-def named(folder: Path, result: Result) -> dict[str, str]:
-    """The files that a diff names, where they lead below the root, with what they shall hold, redacted."""
+def named(directory: Path, result: Result) -> dict[str, str]:
+    """The files in a diff, resolved below the root, with their expected redacted content."""
     diff = result.get("diff") or []
     entries = diff if isinstance(diff, list) else [diff]
-    return {_place(folder, each["after_header"]): each["after"] for each in entries}
+    return {_place(directory, entry["after_header"]): entry["after"] for entry in entries}
 
 
-def _place(folder: Path, path: str) -> str:
-    """Directories may be links that lead to others below the root."""
+def _place(directory: Path, path: str) -> str:
+    """Directories may be links to others below the root."""
     try:
-        return os.path.relpath(resolve_parent(str(folder / "root"), path), folder)
+        return os.path.relpath(resolve_parent(str(directory / "root"), path), directory)
     except OSError:
         return f"root{path}"
 
 
-def without_state(folder: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
-    """Without what the collection keeps for itself, and the directories on the way, which may be made for it."""
-    state = _place(folder, STATE)
-    return {path: nature for path, nature in tree.items() if not path.startswith(state) and path not in PARENTS}
+def without_state(directory: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
+    """The tree without the collection's own files and their parent directories."""
+    state = _place(directory, STATE)
+    return {path: attributes for path, attributes in tree.items() if not path.startswith(state) and path not in PARENTS}
 
 
-def odd_state(folder: Path) -> dict[str, tuple[object, ...]]:
-    """What is in the place of a directory of ours and none: nobody has to change that."""
-    tree, state = digests(folder), _place(folder, STATE)
+def odd_state(directory: Path) -> dict[str, tuple[object, ...]]:
+    """Files at paths of the collection's directories, which the collection must not change."""
+    tree, state = digests(directory), _place(directory, STATE)
     places = (state, *(f"{state}/{name}" for name in ("transactions", "originals")))
-    return {place: tree[place] for place in places if place in tree and not (folder / place).is_dir()}
+    return {place: tree[place] for place in places if place in tree and not (directory / place).is_dir()}
 
 
-def contradictions(folder: Path, module: str, options: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with how a task treats the tree below ``folder/root``."""
-    arguments = {**options, "root": str(folder / "root")}
-    before, odd = digests(folder), odd_state(folder)
+def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Iterator[str]:
+    """Errors in what a task does with the tree below ``directory/root``."""
+    arguments = {**options, "root": str(directory / "root")}
+    before, odd = digests(directory), odd_state(directory)
     checked = run(module, arguments, check=True)
-    if digests(folder) != before:
+    if digests(directory) != before:
         yield "check mode changed the tree"
     real = run(module, arguments)
-    if answer(checked) != answer(real):
-        yield f"check mode said {answer(checked)}, the real run {answer(real)}"
-    old, new = (without_state(folder, tree) for tree in (before, digests(folder)))
+    if comparable(checked) != comparable(real):
+        yield f"check mode said {comparable(checked)}, the real run {comparable(real)}"
+    old, new = (without_state(directory, tree) for tree in (before, digests(directory)))
     touched = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
-    written = _written(folder, module, options, real)
+    written = _written(directory, module, options, real)
     foreign = {path for path in touched if not _is_of(path, written)}
     if foreign:
         yield f"changed beside what it says: {sorted(foreign)}"
     if real.get("failed"):
-        if odd_state(folder) != odd:
+        if odd_state(directory) != odd:
             yield f"failed and changed one of {sorted(odd)}"
         if touched:
             yield f"failed and changed {sorted(touched)}"
         return
-    yield from (f"{path} is not as its diff says" for path in _not_as_told(folder, real))
+    yield from (f"{path} is not as its diff says" for path in _unexpected_texts(directory, real))
     again = run(module, arguments)
     if again.get("failed") or again.get("changed"):
-        yield f"a second run said {answer(again)}"
+        yield f"a second run said {comparable(again)}"
 
 
 def _is_of(path: str, written: Iterable[str]) -> bool:
-    """Whether a path is named by the diff, or is a directory on the way to one."""
-    return any(path == each or each.startswith(f"{path}/") for each in written)
+    """Whether a path is in the diff, or is a parent directory of one."""
+    return any(path == written_path or written_path.startswith(f"{path}/") for written_path in written)
 
 
-def _written(folder: Path, module: str, options: Mapping[str, Any], result: Result) -> set[str]:
-    """What the diff names, and the links that start slices at boot."""
-    files = set(named(folder, result))
+def _written(directory: Path, module: str, options: Mapping[str, Any], result: Result) -> set[str]:
+    """The paths in the diff, and the links that start slices at boot."""
+    files = set(named(directory, result))
     slices = {os.path.basename(path) for path in files if module == "node_restore" and path.endswith(".slice")}
     if module == "systemd_slice":
         slices = {options["name"]}
-    return files | {_place(folder, f"{WANTS}/{name}") for name in slices}
+    return files | {_place(directory, f"{WANTS}/{name}") for name in slices}
 
 
-def _not_as_told(folder: Path, result: Result) -> Iterator[str]:
-    for path, text in named(folder, result).items():
-        place = folder / path
-        found = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else ""
-        if printable(redact_text(found)) != text:
+def _unexpected_texts(directory: Path, result: Result) -> Iterator[str]:
+    for path, text in named(directory, result).items():
+        place = directory / path
+        output = place.read_bytes().decode("utf-8", "surrogateescape") if place.is_file() else ""
+        if printable(redact_text(output)) != text:
             yield path
 
 
-def wrong(number: int, folder: Path) -> Iterator[str]:
+def wrong(number: int, directory: Path) -> Iterator[str]:
     tree = generate(number)
-    plant(tree, folder / "root")
-    before = digests(folder)
-    facts = run("node_facts", {"root": str(folder / "root")})
+    plant(tree, directory / "root")
+    before = digests(directory)
+    facts = run("node_facts", {"root": str(directory / "root")})
     if facts.get("failed"):
         yield f"{number}: node_facts: {facts['msg']}"
-    if digests(folder) != before:
+    if digests(directory) != before:
         yield f"{number}: node_facts changed the tree"
     for module, options in tasks(tree):
-        for said in contradictions(folder, module, options):
-            yield f"{number}: {module} {options}: {said}"
+        for message in contradictions(directory, module, options):
+            yield f"{number}: {module} {options}: {message}"
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_generated_node_is_changed_as_check_mode_says_or_left_alone(part: int, tmp_path: Path) -> None:
-    found: list[str] = []
+    result: list[str] = []
     for number in NUMBERS[part::PARTS]:
-        folder = tmp_path / str(number)
-        folder.mkdir()
+        directory = tmp_path / str(number)
+        directory.mkdir()
         try:
-            found += wrong(number, folder)
+            result += wrong(number, directory)
         except Exception as error:  # a traceback of whatever kind is what is looked for
-            found.append(f"{number}: {type(error).__name__}: {error}")
-    assert found == [], "\n".join(found)
+            result.append(f"{number}: {type(error).__name__}: {error}")
+    assert result == [], "\n".join(result)
 
 
 def test_there_are_enough_of_them_and_none_is_like_another() -> None:
@@ -190,8 +190,8 @@ def test_there_are_enough_of_them_and_none_is_like_another() -> None:
 
 def test_a_number_has_one_tree_in_every_process() -> None:
     module = "ansible_collections.volcano.colocation.tests.trees"
-    found = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    result = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     printed = subprocess.run(
-        [sys.executable, "-m", module, "7"], capture_output=True, text=True, check=True, env=found
+        [sys.executable, "-m", module, "7"], capture_output=True, text=True, check=True, env=result
     ).stdout
     assert printed == generate(7).described() + "\n"

@@ -54,10 +54,10 @@ def test_no_line_is_longer_than_it_should_be() -> None:
 @pytest.mark.parametrize(
     ("option", "role"),
     [
-        ("cgroup_driver", "Empty leaves it as found. Not set, C(provision) and C(verify) use V(systemd)"),
+        ("cgroup_driver", "Empty does not change it. Not set, C(provision) and C(verify) use V(systemd)"),
         ("system_reserved", "Entries that are not named stay as found."),
-        ("cgroup_root", "Empty leaves it as found."),
-        ("pod_pids_limit", "Not set leaves it as found."),
+        ("cgroup_root", "Empty does not change it."),
+        ("pod_pids_limit", "Not set does not change it."),
     ],
 )
 def test_the_role_says_what_leaves_a_field_as_found(option: str, role: str) -> None:

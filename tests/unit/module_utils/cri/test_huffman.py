@@ -11,7 +11,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cri import hpac
 
 
 def encode(text: bytes) -> bytes:
-    """The other direction, made from the table itself."""
+    """An encoder, derived from the table."""
     codes = {symbol: code for code, symbol in hpack._SYMBOLS.items()}
     bits = "".join(format(code, f"0{length}b") for length, code in (codes[byte] for byte in text))
     bits += "1" * (-len(bits) % 8)

@@ -29,7 +29,7 @@ from ansible_collections.volcano.colocation.tests.support.node.cri_server import
 
 @contextmanager
 def connected(path: Path, conversation: Callable[[Connection], None], timeout: float = 5.0) -> Iterator[CriClient]:
-    """A client of a server that talks like this."""
+    """A client of a server with this behavior."""
     with serving(path, conversation), CriClient(str(path), timeout) as client:
         yield client
 
@@ -63,7 +63,7 @@ def test_version_and_status_of_the_runtime_are_read(client: CriClient) -> None:
     assert (version.runtime_name, version.runtime_version, version.api) == ("containerd", "1.7.24", "v1")
     status = client.status()
     assert status.ready
-    assert [(each.name, each.status, each.reason) for each in status.conditions] == [
+    assert [(condition.name, condition.status, condition.reason) for condition in status.conditions] == [
         ("RuntimeReady", True, ""),
         ("NetworkReady", False, "NetworkPluginNotReady"),
     ]
@@ -85,9 +85,9 @@ def test_a_runtime_without_runtime_config_says_so(client: CriClient) -> None:
 def test_an_answer_without_linux_says_nothing_of_the_driver(path: Path) -> None:
     def windows(connection: Connection) -> None:
         connection.greet()
-        for answer in (cri_server.text(2, "containerd"), b""):
+        for result in (cri_server.text(2, "containerd"), b""):
             stream, _headers, _message = connection.request()
-            for part in cri_server.ok(stream, answer):
+            for part in cri_server.ok(stream, result):
                 connection.send(part)
 
     with connected(path, windows) as client:
@@ -104,7 +104,7 @@ def test_sandboxes_and_containers_are_read_with_their_states(client: CriClient) 
         "uid-s1",
     )
     assert (second.state, second.runtime_handler) == (SandboxState.NOT_READY, "runc")
-    assert [(each.id, each.sandbox_id, each.state) for each in client.containers()] == [
+    assert [(container.id, container.sandbox_id, container.state) for container in client.containers()] == [
         ("c1", "s1", ContainerState.RUNNING),
         ("c2", "s2", ContainerState.EXITED),
         ("c3", "s1", ContainerState.UNKNOWN),
@@ -120,13 +120,13 @@ def test_the_pid_of_a_running_container_is_read_and_that_of_others_is_none(clien
 def test_stop_and_remove(client: CriClient, runtime: Runtime) -> None:
     client.stop_pod_sandbox("s1")
     client.remove_pod_sandbox("s1")
-    assert [each.id for each in client.pod_sandboxes()] == ["s2"]
+    assert [sandbox.id for sandbox in client.pod_sandboxes()] == ["s2"]
     assert runtime.calls[:3] == ["Version", "StopPodSandbox", "RemovePodSandbox"]
 
 
 def test_an_answer_larger_than_a_frame_is_read_whole(client: CriClient, runtime: Runtime) -> None:
     runtime.sandboxes = [Sandbox(f"id-{index}", f"pod-{index}") for index in range(500)]
-    assert [each.name for each in client.pod_sandboxes()] == [f"pod-{index}" for index in range(500)]
+    assert [sandbox.name for sandbox in client.pod_sandboxes()] == [f"pod-{index}" for index in range(500)]
 
 
 def test_the_older_api_is_used_where_v1_is_unknown(path: Path) -> None:
@@ -188,7 +188,7 @@ def test_control_frames_in_between_are_answered(path: Path) -> None:
 
 
 def conversations() -> dict[str, tuple[bytes, str]]:
-    """After the greeting, the server sends this in the place of an answer."""
+    """After the greeting, the server sends this instead of a response."""
     status = hpack.encode([(":status", "404"), ("content-type", "text/plain")])
     plain = hpack.encode([(":status", "200")])
     good = hpack.encode([(":status", "200"), ("grpc-status", "0")])
@@ -202,7 +202,7 @@ def conversations() -> dict[str, tuple[bytes, str]]:
         "reset": (frame(3, 0, 1, struct.pack(">I", 7)), "reset the request .HTTP/2 error 7"),
         "goes away": (frame(7, 0, 0, struct.pack(">II", 0, 2) + b"bye"), "closes the connection .HTTP/2 error 2"),
         "push": (frame(5, 4, 1, b"\0\0\0\2"), "out of order"),
-        "broken off headers": (frame(1, 0, 1, plain) + frame(0, 1, 1, b""), "broke off a header block"),
+        "broken off headers": (frame(1, 0, 1, plain) + frame(0, 1, 1, b""), "sent an incomplete header block"),
         "broken headers": (frame(1, 5, 1, b"\x80"), "headers that cannot be read"),
         "giant frame": (b"\xff\xff\xff\0\0\0\0\0\1", "does not speak HTTP/2"),
         "hangs up": (b"", "closed the connection"),
@@ -244,7 +244,7 @@ def test_silence_ends_at_the_deadline(path: Path) -> None:
     assert time.monotonic() - began < 3
 
 
-def test_a_connection_that_broke_is_made_anew(path: Path, runtime: Runtime) -> None:
+def test_a_broken_connection_is_opened_again(path: Path, runtime: Runtime) -> None:
     conversation = iter([lambda connection: connection.greet(), runtime.converse])
 
     def converse(connection: Any) -> None:

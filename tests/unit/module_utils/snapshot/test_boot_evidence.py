@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is taken of the boot loader's files, of the folder of static pods, and of rubik's file: no more than is told."""
+"""Evidence from the boot loader's files, the directory of static pods and rubik's file, without other content."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_line_that_doubles_itself_stays_bounded() -> None:
     assert len(grub_line([doubling * 200])) <= LONGEST + 1
 
 
-def test_no_files_are_told_from_files_that_say_nothing(tmp_path: Path) -> None:
+def test_missing_files_are_distinguished_from_files_without_parameters(tmp_path: Path) -> None:
     assert boot(Host(str(tmp_path))) == {}
     assert boot(grow(tmp_path, {GRUB: "GRUB_TIMEOUT=1\n"})) == {GRUB: []}
 
@@ -141,39 +141,39 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     assert boot(Host(str(tmp_path))) == {}
 
 
-FOLDER = "/etc/kubernetes/manifests"
+DIRECTORY = "/etc/kubernetes/manifests"
 
 
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["kubelet", f"--pod-manifest-path={FOLDER}/"], ""),
-        ([], f"staticPodPath: {FOLDER}\n"),
-        ([], f'kind: x\n"staticPodPath": "{FOLDER}/" # here\n'),
-        ([], f'{{"a": 1,\n "staticPodPath": "{FOLDER}"}}\n'),
+        (["kubelet", f"--pod-manifest-path={DIRECTORY}/"], ""),
+        ([], f"staticPodPath: {DIRECTORY}\n"),
+        ([], f'kind: x\n"staticPodPath": "{DIRECTORY}/" # here\n'),
+        ([], f'{{"a": 1,\n "staticPodPath": "{DIRECTORY}"}}\n'),
     ],
 )
-def test_the_folder_of_static_pods_wherever_it_is_named(tmp_path: Path, words: list[str], text: str) -> None:
-    host = grow(tmp_path, {f"{FOLDER}/a.yaml": SECRET, f"{FOLDER}/.b.swp": "", f"{FOLDER}/old/c.yaml": ""})
-    assert static_pods(host, words, [text]) == {FOLDER: [".b.swp", "a.yaml"]}
+def test_the_directory_of_static_pods_wherever_it_is_named(tmp_path: Path, words: list[str], text: str) -> None:
+    host = grow(tmp_path, {f"{DIRECTORY}/a.yaml": SECRET, f"{DIRECTORY}/.b.swp": "", f"{DIRECTORY}/old/c.yaml": ""})
+    assert static_pods(host, words, [text]) == {DIRECTORY: [".b.swp", "a.yaml"]}
 
 
-def test_folders_of_static_pods_that_are_none(tmp_path: Path) -> None:
+def test_directories_of_static_pods_that_are_none(tmp_path: Path) -> None:
     host = grow(tmp_path, {"/etc/file": ""})
     text = "staticPodPath: relative\nstaticPodPath: /\n#staticPodPath: /no\nstaticPodPath: /nowhere\n"
     assert static_pods(host, [], [text, "staticPodPath: /etc/file\n"]) == {"/etc/file": [], "/nowhere": []}
 
 
 def test_static_pods_are_bounded(tmp_path: Path) -> None:
-    host = grow(tmp_path, {f"{FOLDER}/{number:04}.yaml": "" for number in range(NAME_LIMIT + 9)})
-    text = f"staticPodPath: {FOLDER}\n" + "".join(f"staticPodPath: /x/{number}\n" for number in range(40))
-    found = static_pods(host, [], [text])
-    assert len(found) == DIRECTORY_LIMIT
-    assert len(found[FOLDER]) == NAME_LIMIT
+    host = grow(tmp_path, {f"{DIRECTORY}/{number:04}.yaml": "" for number in range(NAME_LIMIT + 9)})
+    text = f"staticPodPath: {DIRECTORY}\n" + "".join(f"staticPodPath: /x/{number}\n" for number in range(40))
+    evidence = static_pods(host, [], [text])
+    assert len(evidence) == DIRECTORY_LIMIT
+    assert len(evidence[DIRECTORY]) == NAME_LIMIT
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ('{"agent": {"cgroupDriver": "systemd", "logDir": "x"}}', {"cgroup_driver": "systemd", "features": []}),
         ('{"agent": {"enabledFeatures": ["psi", 7]}}', {"cgroup_driver": None, "features": ["psi"]}),
@@ -186,8 +186,8 @@ def test_static_pods_are_bounded(tmp_path: Path) -> None:
         ("\udcff".encode("utf-8", "surrogateescape").decode("latin-1"), None),
     ],
 )
-def test_driver_and_features_are_taken_from_rubiks_own_file(tmp_path: Path, text: str, found: object) -> None:
-    assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == found
+def test_driver_and_features_are_read_from_rubiks_file(tmp_path: Path, text: str, expected: object) -> None:
+    assert rubik(grow(tmp_path, {RUBIK_CONFIG: text})) == expected
 
 
 def test_a_node_without_rubiks_file_has_no_evidence_of_it(tmp_path: Path) -> None:

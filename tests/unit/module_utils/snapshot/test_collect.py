@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The evidence a node gives: of a recorded tree, and of each kind of thing that may lie in a file's place."""
+"""The evidence about a node: of a recorded tree, and of each kind of entry at the path of a file."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def stat_line(pid: int, name: str, ticks: int) -> str:
 
 
 def process(pid: int, name: str, *argv: str, cgroup: str = "0::/system.slice/x.service") -> dict[str, str]:
-    folder = f"proc/{pid}"
+    directory = f"proc/{pid}"
     return {
-        f"{folder}/comm": f"{name}\n",
-        f"{folder}/cmdline": "\0".join(argv) + "\0",
-        f"{folder}/stat": stat_line(pid, name, 500),
-        f"{folder}/cgroup": f"{cgroup}\n",
+        f"{directory}/comm": f"{name}\n",
+        f"{directory}/cmdline": "\0".join(argv) + "\0",
+        f"{directory}/stat": stat_line(pid, name, 500),
+        f"{directory}/cgroup": f"{cgroup}\n",
     }
 
 
@@ -111,9 +111,9 @@ def grow(root: Path, files: dict[str, str]) -> Path:
 
 @pytest.fixture
 def evidence(tmp_path: Path) -> dict[str, Any]:
-    found = collect(Host(str(grow(tmp_path, FILES))))
-    assert json.loads(json.dumps(found)) == found
-    return found
+    snapshot = collect(Host(str(grow(tmp_path, FILES))))
+    assert json.loads(json.dumps(snapshot)) == snapshot
+    return snapshot
 
 
 def test_the_machine_is_described_by_its_files(evidence: dict[str, Any]) -> None:
@@ -136,7 +136,7 @@ def test_agents_and_what_only_looks_like_one(evidence: dict[str, Any]) -> None:
     (kubelet,) = evidence["kubelet"]["processes"]
     assert kubelet["pid"] == 7
     assert kubelet["argv"][1:3] == ["--config", "/srv/kubelet.yaml"]
-    assert [each["pid"] for each in evidence["runtime"]["processes"]] == [8]
+    assert [process["pid"] for process in evidence["runtime"]["processes"]] == [8]
     assert evidence["other_runtimes"] == ["dockerd"]
     assert evidence["containers"] == {f"0::/kubepods.slice/cri-containerd-{ID}.scope": 2}
 
@@ -174,7 +174,7 @@ def test_taking_evidence_changes_nothing(tmp_path: Path) -> None:
 
 
 def journal(transaction: str, state: str) -> str:
-    """As a transaction that plans nothing leaves it."""
+    """The journal of a transaction without changes."""
     healthy = {"kubelet_runs": False, "runtime_runs": False, "kubelet_healthy": False, "pods": {}}
     empty = ("files", "written", "checkpoints", "begun", "undone", "steps", "gate")
     plan = {"schema": 1, "id": transaction, "summary": [], "files": []}
@@ -182,33 +182,33 @@ def journal(transaction: str, state: str) -> str:
     return json.dumps({**document, **{name: [] for name in empty}, "error": None, "recovered": None})
 
 
-def test_transactions_that_have_not_ended_are_told(tmp_path: Path) -> None:
+def test_transactions_that_have_not_ended_are_reported(tmp_path: Path) -> None:
     ids = [f"20261121T013455-0000000{number}" for number in range(4)]
-    folder = "var/lib/volcano-colocation/transactions"
+    directory = "var/lib/volcano-colocation/transactions"
     states = zip(ids, ("committed", "applying", "rolled-back"))
-    tree = {f"{folder}/{each}/journal.json": journal(each, state) for each, state in states}
-    grow(tmp_path, {**tree, f"{folder}/{ids[3]}/plan.json": "{}"})
+    tree = {f"{directory}/{item}/journal.json": journal(item, state) for item, state in states}
+    grow(tmp_path, {**tree, f"{directory}/{ids[3]}/plan.json": "{}"})
     assert collect(Host(str(tmp_path)))["unfinished_transactions"] == [ids[1]]
 
 
 def test_an_empty_tree_is_evidence_too(tmp_path: Path) -> None:
-    found = collect(Host(str(tmp_path)))
-    assert found["kubelet"]["program"] is None
-    assert found["runtime"]["files"] == {"/etc/containerd/config.toml": {"kind": "missing"}}
-    assert found["system"]["booted_at"] is None
-    assert found["unfinished_transactions"] == []
+    snapshot = collect(Host(str(tmp_path)))
+    assert snapshot["kubelet"]["program"] is None
+    assert snapshot["runtime"]["files"] == {"/etc/containerd/config.toml": {"kind": "missing"}}
+    assert snapshot["system"]["booted_at"] is None
+    assert snapshot["unfinished_transactions"] == []
 
 
 def test_a_relative_config_path_is_noted_and_not_followed(tmp_path: Path) -> None:
     grow(tmp_path, {**FILES, **process(7, "kubelet", "kubelet", "--config=kubelet.yaml")})
-    found = collect(Host(str(tmp_path)))["kubelet"]
-    assert found["program"] == "/usr/bin/kubelet"
-    assert found["files"]["kubelet.yaml"] == {"kind": "unknown", "error": "not an absolute path: 'kubelet.yaml'"}
+    snapshot = collect(Host(str(tmp_path)))["kubelet"]
+    assert snapshot["program"] == "/usr/bin/kubelet"
+    assert snapshot["files"]["kubelet.yaml"] == {"kind": "unknown", "error": "not an absolute path: 'kubelet.yaml'"}
 
 
 def test_a_process_that_ended_between_two_reads_is_no_evidence(tmp_path: Path) -> None:
-    gone = grow(tmp_path, FILES) / "proc" / "7"
-    (gone / "cgroup").unlink()
+    missing = grow(tmp_path, FILES) / "proc" / "7"
+    (missing / "cgroup").unlink()
     assert collect(Host(str(tmp_path)))["kubelet"]["processes"] == []
 
 
@@ -247,9 +247,9 @@ def test_running_handlers_carry_no_registry_secret() -> None:
         },
         "registry": {"configs": {"r": {"auth": {"password": "hunter2"}}}},
     }
-    found = running_handlers(json.dumps(config))
-    assert "hunter2" not in json.dumps(found)
-    assert found == {
+    handlers = running_handlers(json.dumps(config))
+    assert "hunter2" not in json.dumps(handlers)
+    assert handlers == {
         "default": "runc",
         "handlers": {
             "runc": {"type": "io.containerd.runc.v2", "systemd_cgroup": True},
@@ -286,34 +286,34 @@ def test_an_image_has_no_services(tmp_path: Path) -> None:
 def test_a_regular_file_is_taken_with_its_text_and_checksum(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"caf\xe9\r\n")
     os.chmod(tmp_path / "a", 0o640)
-    found = capture(Host(str(tmp_path)), "/a")
-    assert (found["kind"], found["mode"]) == ("regular", "0640")
-    assert found["text"] == "caf\udce9\r\n"
-    assert found["sha256"] == hashlib.sha256(b"caf\xe9\r\n").hexdigest()
+    evidence = capture(Host(str(tmp_path)), "/a")
+    assert (evidence["kind"], evidence["mode"]) == ("regular", "0640")
+    assert evidence["text"] == "caf\udce9\r\n"
+    assert evidence["sha256"] == hashlib.sha256(b"caf\xe9\r\n").hexdigest()
 
 
 def test_a_symlink_stays_one_and_shows_what_it_leads_to(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("x\n", encoding="utf-8")
     (tmp_path / "link").symlink_to("real")
-    found = capture(Host(str(tmp_path)), "/link")
-    assert (found["kind"], found["target"], found["text"]) == ("symlink", "real", "x\n")
+    evidence = capture(Host(str(tmp_path)), "/link")
+    assert (evidence["kind"], evidence["target"], evidence["text"]) == ("symlink", "real", "x\n")
 
 
 def test_no_text_of_this_machine_is_in_the_snapshot_of_an_image(tmp_path: Path) -> None:
-    """Links in the place of files and of folders, whose targets are on this machine and not in the image."""
+    """Links at paths of files and directories, whose targets are on this machine and not in the image."""
     root, outside = tmp_path / "image", tmp_path / "machine"
-    for folder in (root / "etc/systemd/system", root / "proc", outside / "systemd"):
-        folder.mkdir(parents=True)
+    for directory in (root / "etc/systemd/system", root / "proc", outside / "systemd"):
+        directory.mkdir(parents=True)
     for name in ("config.yaml", "systemd/kubelet.service", "meminfo"):
         (outside / name).write_text("memory: of this machine\n")
     (root / "var/lib").mkdir(parents=True)
     (root / "var/lib/kubelet").symlink_to(outside)
     (root / "etc/systemd/system/kubelet.service").symlink_to(outside / "systemd/kubelet.service")
     (root / "etc/os-release").symlink_to("../../machine/meminfo")
-    found = collect(Host(str(root)))
-    assert "of this machine" not in json.dumps(found)
-    assert found["kubelet"]["unit_files"] == ["/etc/systemd/system/kubelet.service"]
-    assert found["kubelet"]["files"]["/etc/systemd/system/kubelet.service"]["error"] == "No such file or directory"
+    snapshot = collect(Host(str(root)))
+    assert "of this machine" not in json.dumps(snapshot)
+    assert snapshot["kubelet"]["unit_files"] == ["/etc/systemd/system/kubelet.service"]
+    assert snapshot["kubelet"]["files"]["/etc/systemd/system/kubelet.service"]["error"] == "No such file or directory"
 
 
 def test_linked_units_of_an_image_are_read(tmp_path: Path) -> None:
@@ -324,20 +324,20 @@ def test_linked_units_of_an_image_are_read(tmp_path: Path) -> None:
     (tmp_path / "etc/systemd/system/kubelet.service").symlink_to("/lib/systemd/system/node.service")
     (tmp_path / "usr/lib/systemd/system/kubelet.service.d").mkdir()
     (tmp_path / "usr/lib/systemd/system/kubelet.service.d/10.conf").symlink_to("/dev/null")
-    found = collect(Host(str(tmp_path)))["kubelet"]
-    unit, drop_in = found["unit_files"]
-    assert (unit, found["files"][unit]["target"]) == (
+    snapshot = collect(Host(str(tmp_path)))["kubelet"]
+    unit, drop_in = snapshot["unit_files"]
+    assert (unit, snapshot["files"][unit]["target"]) == (
         "/etc/systemd/system/kubelet.service",
         "/lib/systemd/system/node.service",
     )
-    assert "--v=2" in found["files"][unit]["text"]
-    assert found["files"][drop_in]["text"] == ""
+    assert "--v=2" in snapshot["files"][unit]["text"]
+    assert snapshot["files"][drop_in]["text"] == ""
 
 
 def test_a_symlink_to_nowhere_is_described_with_the_error(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("gone")
-    found = capture(Host(str(tmp_path)), "/link")
-    assert (found["kind"], found["error"]) == ("symlink", "No such file or directory")
+    evidence = capture(Host(str(tmp_path)), "/link")
+    assert (evidence["kind"], evidence["error"]) == ("symlink", "No such file or directory")
 
 
 @pytest.mark.parametrize("path", ["/gone", "/file/below"])
@@ -348,13 +348,13 @@ def test_a_missing_file_is_described_as_missing(tmp_path: Path, path: str) -> No
 
 def test_a_file_that_is_too_long_to_take_along(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"#" * (CONFIG_LIMIT + 1))
-    found = capture(Host(str(tmp_path)), "/long")
-    assert (found["kind"], found["error"]) == (
+    evidence = capture(Host(str(tmp_path)), "/long")
+    assert (evidence["kind"], evidence["error"]) == (
         "regular",
         "has 1048577 bytes, and a configuration file of more than 1048576 (1 MiB) is not read",
     )
-    assert found["remedy"]
-    assert "text" not in found
+    assert evidence["remedy"]
+    assert "text" not in evidence
 
 
 def test_a_file_of_the_longest_size_is_taken_along(tmp_path: Path) -> None:
@@ -364,17 +364,17 @@ def test_a_file_of_the_longest_size_is_taken_along(tmp_path: Path) -> None:
 
 def test_a_fifo_does_not_hang_us(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    found = capture(Host(str(tmp_path)), "/fifo")
-    assert found["kind"] == "special"
-    assert "text" not in found
+    evidence = capture(Host(str(tmp_path)), "/fifo")
+    assert evidence["kind"] == "special"
+    assert "text" not in evidence
 
 
-def test_a_folder_and_a_socket_are_described_by_their_kind(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
+def test_a_directory_and_a_socket_are_described_by_their_kind(tmp_path: Path) -> None:
+    (tmp_path / "directory").mkdir()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "s"))
         assert describe(Host(str(tmp_path)), "/s")["kind"] == "socket"
-    assert capture(Host(str(tmp_path)), "/folder")["kind"] == "directory"
+    assert capture(Host(str(tmp_path)), "/directory")["kind"] == "directory"
 
 
 def test_a_link_that_leads_to_itself_is_described_and_not_read(tmp_path: Path) -> None:
@@ -394,13 +394,13 @@ def test_a_kernel_file_is_read_and_a_missing_one_is_none(tmp_path: Path) -> None
 def test_the_answer_of_healthz_is_taken(body: str) -> None:
     with listening() as server:
 
-        def answer() -> None:
+        def respond() -> None:
             connection, _address = server.accept()
             with connection:
                 connection.recv(4096)
                 connection.sendall(b"HTTP/1.0 200 OK\r\nX: y\r\n\r\n" + body.encode())
 
-        thread = threading.Thread(target=answer)
+        thread = threading.Thread(target=respond)
         thread.start()
         assert healthz(server.getsockname()[:2], 5.0) == body
         thread.join()
@@ -419,7 +419,7 @@ def test_healthz_where_nobody_listens_is_none() -> None:
 
 
 def test_a_time_that_is_still_to_come_tells_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock was set back after the file was written: no restart would ever make a process younger than it."""
+    """The clock was set back after the file was written, so no restart would make a process newer than the file."""
     (tmp_path / "config").touch()
     host = Host.below(str(tmp_path))
     assert describe(host, "/config")["ctime"] == (tmp_path / "config").stat().st_ctime

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Garbage in the files that evidence is taken from: it is recorded, and never an error or a hang."""
+"""Garbage in the files of the evidence is recorded, and never causes an error or a hang."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ TREE = {
 CONTENT = st.binary(max_size=200) | st.text("0123456789:/-, \n\0\t()=kub{}[]", max_size=120).map(str.encode)
 
 
-def build(folder: Path) -> Path:
+def build(directory: Path) -> Path:
     for name, text in TREE.items():
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    return folder
+    return directory
 
 
 @settings(max_examples=250, deadline=None)
@@ -56,15 +56,15 @@ def build(folder: Path) -> Path:
 @example({"proc/7/stat": b"kubelet)"})
 def test_garbage_is_evidence(garbage: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as name:
-        folder = build(Path(name))
+        directory = build(Path(name))
         for path, content in garbage.items():
-            (folder / path).write_bytes(content)
+            (directory / path).write_bytes(content)
         snapshot = collect(Host(name))
     assert json.dumps(unpack(pack(snapshot))) == json.dumps(snapshot)
 
 
 @pytest.mark.parametrize("name", sorted(TREE))
-@pytest.mark.parametrize("kind", ["fifo", "loop", "folder", "nothing"])
+@pytest.mark.parametrize("kind", ["fifo", "loop", "directory", "nothing"])
 def test_what_is_no_file_is_evidence(name: str, kind: str, tmp_path: Path) -> None:
     path = build(tmp_path) / name
     path.unlink()
@@ -72,6 +72,6 @@ def test_what_is_no_file_is_evidence(name: str, kind: str, tmp_path: Path) -> No
         os.mkfifo(str(path))
     elif kind == "loop":
         path.symlink_to(path)
-    elif kind == "folder":
+    elif kind == "directory":
         path.mkdir()
     assert collect(Host(str(tmp_path)))["schema"] == 1

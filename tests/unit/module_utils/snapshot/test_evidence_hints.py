@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where to look on a node, by kubelet's files in JSON and YAML."""
+"""Hints in kubelet's files in JSON and YAML."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which mount a path is on, whether it can be written, and whether that lasts; on a tree and on this machine."""
+"""The mount of a path, whether it is writable and persistent; on a tree and on this machine."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import filesystems, machine
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_mounts import filesystems, machine
 
 ENGINE = "/usr/local/lib/volcano-colocation"
 
 
-def tree(folder: Path, mountinfo: str, **files: str) -> Host:
-    """A host whose kernel says this of its mounts."""
+def tree(directory: Path, mountinfo: str, **files: str) -> Host:
+    """A host with this mountinfo."""
     for path, text in {"/proc/self/mountinfo": mountinfo, **files}.items():
-        place = folder / path.lstrip("/")
+        place = directory / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    return Host(str(folder))
+    return Host(str(directory))
 
 
 def test_what_the_initramfs_mounted_may_come_before_the_root(tmp_path: Path) -> None:
     host = tree(tmp_path, "22 28 0:20 / /sys rw - sysfs sysfs rw\n28 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
-    found = filesystems(host)
-    assert {path: each["mount"] for path, each in found.items()} == dict.fromkeys(found, "/")
-    assert found[ENGINE] == {
+    mounts = filesystems(host)
+    assert {path: item["mount"] for path, item in mounts.items()} == dict.fromkeys(mounts, "/")
+    assert mounts[ENGINE] == {
         "leads_to": ENGINE,
         "mount": "/",
         "type": "ext4",
@@ -45,14 +45,14 @@ def test_the_longest_mount_point_counts_and_the_later_of_two(tmp_path: Path) -> 
         "31 28 8:4 / /etc ro - ext4 /dev/sda4 ro\n"
         "32 31 8:5 / /etc rw - ext4 /dev/sda5 rw\n"
     )
-    found = filesystems(tree(tmp_path, lines))
-    assert (found[ENGINE]["mount"], found[ENGINE]["read_only"]) == ("/usr", True)
-    assert found["/etc/systemd/system"]["read_only"] is False
+    mounts = filesystems(tree(tmp_path, lines))
+    assert (mounts[ENGINE]["mount"], mounts[ENGINE]["read_only"]) == ("/usr", True)
+    assert mounts["/etc/systemd/system"]["read_only"] is False
 
 
 def test_a_file_system_is_read_only_as_a_whole_as_well(tmp_path: Path) -> None:
-    found = filesystems(tree(tmp_path, "28 1 8:1 / / rw - ext4 /dev/sda1 ro,errors=remount-ro\n"))
-    assert found["/etc"]["read_only"] is True
+    mounts = filesystems(tree(tmp_path, "28 1 8:1 / / rw - ext4 /dev/sda1 ro,errors=remount-ro\n"))
+    assert mounts["/etc"]["read_only"] is True
 
 
 def test_links_are_followed(tmp_path: Path) -> None:
@@ -60,8 +60,8 @@ def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "var/usrlocal").mkdir(parents=True)
     (tmp_path / "usr").mkdir()
     (tmp_path / "usr/local").symlink_to("../var/usrlocal")
-    found = filesystems(host)[ENGINE]
-    assert (found["leads_to"], found["mount"]) == ("/var/usrlocal/lib/volcano-colocation", "/var")
+    mounts = filesystems(host)[ENGINE]
+    assert (mounts["leads_to"], mounts["mount"]) == ("/var/usrlocal/lib/volcano-colocation", "/var")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_links_are_followed(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_in_memory_does_not_last(tmp_path: Path, line: str, volatile: bool) -> None:
-    found = filesystems(tree(tmp_path, f"28 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}\n"))
-    assert found["/etc/systemd/system"]["volatile"] is volatile
+    mounts = filesystems(tree(tmp_path, f"28 1 8:1 / / rw - ext4 /dev/sda1 rw\n{line}\n"))
+    assert mounts["/etc/systemd/system"]["volatile"] is volatile
 
 
 @pytest.mark.parametrize("mountinfo", ["", "garbage\n", "1 2 3\n\n - \n"])
@@ -84,10 +84,10 @@ def test_nothing_is_said_where_the_kernel_does_not_tell(tmp_path: Path, mountinf
 
 
 def test_this_machine_agrees_with_statvfs() -> None:
-    found = filesystems(Host())
-    assert set(found) >= {"/", "/etc"}
+    mounts = filesystems(Host())
+    assert set(mounts) >= {"/", "/etc"}
     for path in ("/", "/usr", "/etc", "/var"):
-        assert found[path]["read_only"] is bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+        assert mounts[path]["read_only"] is bool(os.statvfs(path).f_flag & os.ST_RDONLY)
 
 
 def test_os_release_has_a_second_place(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each use of a node needs of its system: refused where that is closed or lost, and not where it is left open."""
+"""The write scope of each module: refused where a required path is read-only or volatile, and only there."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ CLOSED = {
     "/etc": "29 28 8:2 / /etc ro - squashfs /dev/sda2 ro\n",
     "/var": "29 28 8:2 / /var ro - squashfs /dev/sda2 ro\n",
 }
-LOST = {
+VOLATILE = {
     "/etc": "29 28 0:30 / /etc rw - tmpfs tmpfs rw\n",
     "/var": "29 28 0:30 / /var rw - tmpfs tmpfs rw\n",
     "/usr/local": "29 28 0:30 / /usr/local rw - tmpfs tmpfs rw\n",
 }
 
 
-def node(folder: Path, mounts: str = DISK, **release: str) -> Host:
+def node(directory: Path, mounts: str = DISK, **release: str) -> Host:
     for path, text in {
         "proc/self/mountinfo": mounts,
         "usr/lib/os-release": "".join(f'{name}="{value}"\n' for name, value in release.items()),
     }.items():
-        place = folder / path
+        place = directory / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text)
-    return Host(str(folder))
+    return Host(str(directory))
 
 
 def refused(host: Host) -> set[str]:
@@ -110,7 +110,7 @@ def test_a_read_only_usr_stops_nothing_that_is_written_beside_it(tmp_path: Path)
     [("/etc", {"services", "unit files"}), ("/var", {"services", "images"}), ("/usr/local", {"services"})],
 )
 def test_a_place_in_memory_is_refused_to_what_has_to_last(tmp_path: Path, place: str, expected: set[str]) -> None:
-    host = node(tmp_path, DISK + LOST[place])
+    host = node(tmp_path, DISK + VOLATILE[place])
     assert refused(host) == expected
     assert "a reboot would keep one part of a change without the other" in message(host, SERVICES)
 
@@ -121,7 +121,7 @@ def test_a_node_without_a_disk_is_refused_to_nothing(tmp_path: Path) -> None:
 
 def test_what_a_system_leaves_open_by_its_name_is_judged_by_its_mounts(tmp_path: Path) -> None:
     assert refused(node(tmp_path / "a", DISK + CLOSED["/etc"], ID="flatcar")) == {"services", "unit files"}
-    assert refused(node(tmp_path / "b", DISK + LOST["/etc"], ID="flatcar")) == {"services", "unit files"}
+    assert refused(node(tmp_path / "b", DISK + VOLATILE["/etc"], ID="flatcar")) == {"services", "unit files"}
     assert refused(node(tmp_path / "c", DISK + CLOSED["/var"], ID="cos")) == ALL
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where kubelet's values stand on a node, and what is taken of its own answer."""
+"""The files with kubelet's values on a node, and the fields that are read from its endpoint."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot import
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_endpoints import (
     CONFIGZ_LIMIT,
     configz,
-    parse_answer,
+    parse_response,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_evidence import kubelet
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd import unit_syntax
@@ -33,7 +33,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.systemd.unit_sy
 )
 from ansible_collections.volcano.colocation.tests.support.node.tcp_listener import listening
 
-FOLDER = "/etc/kubernetes/kubelet.conf.d"
+DIRECTORY = "/etc/kubernetes/kubelet.conf.d"
 UNIT = "/usr/lib/systemd/system/kubelet.service"
 OVER = "/etc/systemd/system/kubelet.service"
 
@@ -52,47 +52,47 @@ def write(root: Path, path: str, text: str) -> None:
 
 def test_dropins_come_in_the_order_of_walkdir(tmp_path: Path) -> None:
     for name in ("b.conf", "a/z.conf", "a.conf", "a/README", "c.conf/inner.conf", ".conf", "d.yaml"):
-        write(tmp_path, f"{FOLDER}/{name}", "")
-    (tmp_path / FOLDER.lstrip("/") / "linked").symlink_to("a")
-    (tmp_path / FOLDER.lstrip("/") / "linked.conf").symlink_to("a.conf")
-    found = kubelet_files.dropins(Host(str(tmp_path)), FOLDER)
-    names = [path[len(FOLDER) + 1 :] for path in found["paths"]]
+        write(tmp_path, f"{DIRECTORY}/{name}", "")
+    (tmp_path / DIRECTORY.lstrip("/") / "linked").symlink_to("a")
+    (tmp_path / DIRECTORY.lstrip("/") / "linked.conf").symlink_to("a.conf")
+    evidence = kubelet_files.dropins(Host(str(tmp_path)), DIRECTORY)
+    names = [path[len(DIRECTORY) + 1 :] for path in evidence["paths"]]
     assert names == [".conf", "a/z.conf", "a.conf", "b.conf", "c.conf/inner.conf", "linked.conf"]
-    assert (found["exists"], found["left_out"]) == (True, 0)
+    assert (evidence["exists"], evidence["left_out"]) == (True, 0)
 
 
 def test_too_many_dropins_are_counted(tmp_path: Path) -> None:
     for number in range(kubelet_files.MAX_DROPINS + 3):
-        write(tmp_path, f"{FOLDER}/{number:03}.conf", "")
-    found = kubelet_files.dropins(Host(str(tmp_path)), FOLDER)
-    assert (len(found["paths"]), found["left_out"]) == (kubelet_files.MAX_DROPINS, 3)
+        write(tmp_path, f"{DIRECTORY}/{number:03}.conf", "")
+    evidence = kubelet_files.dropins(Host(str(tmp_path)), DIRECTORY)
+    assert (len(evidence["paths"]), evidence["left_out"]) == (kubelet_files.MAX_DROPINS, 3)
 
 
-@pytest.mark.parametrize("folder", [None, "", "relative"])
-def test_no_folder_is_looked_at_without_the_flag(tmp_path: Path, folder: str | None) -> None:
-    found = kubelet_files.dropins(Host(str(tmp_path)), folder)
-    assert found == {"folder": folder, "exists": None, "paths": [], "left_out": 0}
+@pytest.mark.parametrize("directory", [None, "", "relative"])
+def test_no_directory_is_looked_at_without_the_flag(tmp_path: Path, directory: str | None) -> None:
+    evidence = kubelet_files.dropins(Host(str(tmp_path)), directory)
+    assert evidence == {"folder": directory, "exists": None, "paths": [], "left_out": 0}
 
 
-def test_a_folder_that_is_none(tmp_path: Path) -> None:
+def test_a_directory_that_is_none(tmp_path: Path) -> None:
     assert kubelet_files.dropins(Host(str(tmp_path)), "/nowhere")["exists"] is False
     write(tmp_path, "/etc/file", "")
     assert kubelet_files.dropins(Host(str(tmp_path)), "/etc/file")["exists"] is False
 
 
 def test_links_in_a_circle_are_one_dropin_that_cannot_be_read(tmp_path: Path) -> None:
-    place = tmp_path / FOLDER.lstrip("/")
+    place = tmp_path / DIRECTORY.lstrip("/")
     place.mkdir(parents=True)
     (place / "loop.conf").symlink_to("loop.conf")
     os.mkfifo(place / "pipe.conf")
-    found = kubelet_files.dropin_sources(Host(str(tmp_path)), FOLDER)
-    assert found["files"][f"{FOLDER}/loop.conf"]["error"]
-    assert found["files"][f"{FOLDER}/pipe.conf"]["kind"] == "special"
+    evidence = kubelet_files.dropin_sources(Host(str(tmp_path)), DIRECTORY)
+    assert evidence["files"][f"{DIRECTORY}/loop.conf"]["error"]
+    assert evidence["files"][f"{DIRECTORY}/pipe.conf"]["kind"] == "special"
 
 
 def test_the_unit_is_where_systemd_says(tmp_path: Path) -> None:
-    shown = {"FragmentPath": UNIT, "DropInPaths": f"{UNIT}.d/10-kubeadm.conf {OVER}.d/20-own.conf"}
-    assert kubelet_files.unit_paths(Host(str(tmp_path)), shown) == [
+    unit_properties = {"FragmentPath": UNIT, "DropInPaths": f"{UNIT}.d/10-kubeadm.conf {OVER}.d/20-own.conf"}
+    assert kubelet_files.unit_paths(Host(str(tmp_path)), unit_properties) == [
         UNIT,
         f"{UNIT}.d/10-kubeadm.conf",
         f"{OVER}.d/20-own.conf",
@@ -119,8 +119,8 @@ def test_environment_files_are_those_of_the_unit_and_the_well_known(tmp_path: Pa
     host = grow(tmp_path, **{"/etc/b.env": "", "/etc/a.env": "", "/etc/.c.env": "", "/etc/d.env.d/x": ""})
     patterns = kubelet_files.environment_patterns(host, [text])
     assert patterns == {"/etc/*.env": ["/etc/a.env", "/etc/b.env"]}
-    found = kubelet_files.environment_paths([text], patterns)
-    assert found == ["/etc/own.env", "/etc/a.env", "/etc/b.env", *kubelet_files.ENVIRONMENT_FILES]
+    evidence = kubelet_files.environment_paths([text], patterns)
+    assert evidence == ["/etc/own.env", "/etc/a.env", "/etc/b.env", *kubelet_files.ENVIRONMENT_FILES]
 
 
 @pytest.mark.parametrize(
@@ -145,19 +145,19 @@ def test_patterns_as_glob_reads_them(tmp_path: Path, pattern: str, names: list[s
 def test_a_pattern_with_too_many_files_is_said_to_be_cut(tmp_path: Path) -> None:
     files = {f"/etc/k/{number:02}.env": "" for number in range(20)}
     host = grow(tmp_path, **{UNIT: "[Service]\nEnvironmentFile=/etc/k/*.env\n", **files})
-    found = kubelet_files.unit_sources(host, {})
-    assert found["files"]["/etc/k/*.env"] == {
+    evidence = kubelet_files.unit_sources(host, {})
+    assert evidence["files"]["/etc/k/*.env"] == {
         "kind": "pattern",
         "error": "not taken along: more than 16 environment files",
     }
-    assert found["environment_files"] == list(kubelet_files.ENVIRONMENT_FILES)
+    assert evidence["environment_files"] == list(kubelet_files.ENVIRONMENT_FILES)
 
 
 def test_the_files_of_a_pattern_are_in_the_evidence(tmp_path: Path) -> None:
     text = "[Service]\nEnvironmentFile=-/etc/k/*.env\n"
-    found = kubelet_files.unit_sources(grow(tmp_path, **{UNIT: text, "/etc/k/a.env": "A=1\n"}), {})
-    assert found["files"]["/etc/k/*.env"] == {"kind": "pattern"}
-    assert found["files"]["/etc/k/a.env"]["text"] == "A=1\n"
+    evidence = kubelet_files.unit_sources(grow(tmp_path, **{UNIT: text, "/etc/k/a.env": "A=1\n"}), {})
+    assert evidence["files"]["/etc/k/*.env"] == {"kind": "pattern"}
+    assert evidence["files"]["/etc/k/a.env"]["text"] == "A=1\n"
 
 
 def test_the_variable_of_the_running_process_is_found_or_unknown(tmp_path: Path) -> None:
@@ -171,23 +171,23 @@ def test_all_of_it_is_in_the_evidence(tmp_path: Path) -> None:
         tmp_path,
         **{
             "/etc/k.yaml": "cgroupDriver: systemd\n",
-            f"{FOLDER}/a.conf": "x",
+            f"{DIRECTORY}/a.conf": "x",
             UNIT: "[Service]\nEnvironmentFile=-/etc/own.env\n",
             "/etc/own.env": "KUBELET_EXTRA_ARGS=--v=2\n",
             "/data/memory_manager_state": "{}",
         },
     )
-    argv = ["/usr/bin/kubelet", "--config", "/etc/k.yaml", f"--config-dir={FOLDER}", "--root-dir=/data/", "--port=x"]
-    found = kubelet(host, [{"pid": 7, "argv": argv}])
-    assert json.loads(json.dumps(found)) == found
-    assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
-    assert (found["checkpoint_path"], found["memory_checkpoint_path"]) == (
+    argv = ["/usr/bin/kubelet", "--config", "/etc/k.yaml", f"--config-dir={DIRECTORY}", "--root-dir=/data/", "--port=x"]
+    evidence = kubelet(host, [{"pid": 7, "argv": argv}])
+    assert json.loads(json.dumps(evidence)) == evidence
+    assert evidence["config_dir"]["paths"] == [f"{DIRECTORY}/a.conf"]
+    assert (evidence["checkpoint_path"], evidence["memory_checkpoint_path"]) == (
         "/data/cpu_manager_state",
         "/data/memory_manager_state",
     )
-    assert found["files"]["/etc/own.env"]["text"] == "KUBELET_EXTRA_ARGS=--v=2\n"
-    assert found["files"]["/etc/default/kubelet"] == {"kind": "missing"}
-    assert (found["configz"], found["dropin_variable"]) == (None, None)
+    assert evidence["files"]["/etc/own.env"]["text"] == "KUBELET_EXTRA_ARGS=--v=2\n"
+    assert evidence["files"]["/etc/default/kubelet"] == {"kind": "missing"}
+    assert (evidence["configz"], evidence["dropin_variable"]) == (None, None)
 
 
 def test_a_kubelet_that_does_not_run_is_looked_for_where_its_unit_says(tmp_path: Path) -> None:
@@ -195,14 +195,14 @@ def test_a_kubelet_that_does_not_run_is_looked_for_where_its_unit_says(tmp_path:
         tmp_path,
         **{
             UNIT: '[Service]\nEnvironment="A=--config=/etc/k.yaml --v=2"\nEnvironmentFile=/etc/own.env\n',
-            "/etc/own.env": f"B='--root-dir /data --config-dir {FOLDER}'\n",
+            "/etc/own.env": f"B='--root-dir /data --config-dir {DIRECTORY}'\n",
             "/etc/k.yaml": "x",
-            f"{FOLDER}/a.conf": "y",
+            f"{DIRECTORY}/a.conf": "y",
         },
     )
-    found = kubelet(host, [])
-    assert (found["config_path"], found["checkpoint_path"]) == ("/etc/k.yaml", "/data/cpu_manager_state")
-    assert found["config_dir"]["paths"] == [f"{FOLDER}/a.conf"]
+    evidence = kubelet(host, [])
+    assert (evidence["config_path"], evidence["checkpoint_path"]) == ("/etc/k.yaml", "/data/cpu_manager_state")
+    assert evidence["config_dir"]["paths"] == [f"{DIRECTORY}/a.conf"]
 
 
 def test_settings_of_a_unit_are_read_over_continued_lines() -> None:
@@ -243,7 +243,7 @@ OK = b"HTTP/1.0 200 OK\r\n\r\n"
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("response", "expected"),
     [
         (b"", {"status": None, "error": "no HTTP answer"}),
         (b"HTTP/1.0 2000 x\r\n\r\n", {"status": None, "error": "no HTTP answer"}),
@@ -258,13 +258,13 @@ OK = b"HTTP/1.0 200 OK\r\n\r\n"
         ),
     ],
 )
-def test_only_known_fields_of_configz_are_kept(answer: bytes, found: dict[str, Any]) -> None:
-    assert parse_answer(answer) == found
+def test_only_known_fields_of_configz_are_kept(response: bytes, expected: dict[str, Any]) -> None:
+    assert parse_response(response) == expected
 
 
 @contextmanager
 def plain_server() -> Iterator[tuple[str, int]]:
-    """Something on kubelet's port that speaks no TLS."""
+    """A server on kubelet's port without TLS."""
     with listening() as server:
 
         def serve() -> None:
@@ -281,9 +281,9 @@ def plain_server() -> Iterator[tuple[str, int]]:
 
 def test_what_speaks_no_tls_is_recorded_as_unreachable() -> None:
     with plain_server() as address:
-        found = configz(address)
-    assert found["status"] is None
-    assert found["error"]
+        evidence = configz(address)
+    assert evidence["status"] is None
+    assert evidence["error"]
 
 
 def test_a_closed_port_is_recorded_as_unreachable() -> None:
@@ -296,9 +296,9 @@ def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
     paths = [f"/etc/{number}" for number in range(6)]
     for path in paths:
         write(tmp_path, path, "x" * (1 << 20))
-    found = kubelet_files.capture_all(Host(str(tmp_path)), paths)
-    assert ["text" in found[path] for path in paths] == [True, True, True, True, False, False]
-    assert "not taken along" in found[paths[4]]["error"]
+    evidence = kubelet_files.capture_all(Host(str(tmp_path)), paths)
+    assert ["text" in evidence[path] for path in paths] == [True, True, True, True, False, False]
+    assert "not taken along" in evidence[paths[4]]["error"]
 
 
 def test_a_text_that_is_no_command_line_has_no_words() -> None:
@@ -306,9 +306,9 @@ def test_a_text_that_is_no_command_line_has_no_words() -> None:
 
 
 @contextmanager
-def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
-    """A TLS server with a certificate that nobody signed, as kubelet has one; it answers one request."""
-    key, certificate = folder / "key.pem", folder / "certificate.pem"
+def kubelet_server(directory: Path, result: bytes) -> Iterator[tuple[str, int]]:
+    """A TLS server with a self-signed certificate, as kubelet has; it responds to one request."""
+    key, certificate = directory / "key.pem", directory / "certificate.pem"
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=node", "-days", "1"]
     subprocess.run([*made, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -319,7 +319,7 @@ def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
             plain, _peer = server.accept()
             with context.wrap_socket(plain, server_side=True) as connection:
                 assert connection.recv(4096).startswith(b"GET /configz HTTP/1.0\r\n")
-                connection.sendall(answer)
+                connection.sendall(result)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -330,11 +330,11 @@ def kubelet_server(folder: Path, answer: bytes) -> Iterator[tuple[str, int]]:
 def test_configz_over_tls_is_taken_without_secrets(tmp_path: Path) -> None:
     body = json.dumps({"kubeletconfig": {"cgroupDriver": "systemd", "staticPodURLHeader": {"X": ["secret"]}}})
     with kubelet_server(tmp_path, OK + body.encode()) as address:
-        found = configz(address)
-    assert found == {"status": 200, "config": {"cgroupDriver": "systemd"}}
+        evidence = configz(address)
+    assert evidence == {"status": 200, "config": {"cgroupDriver": "systemd"}}
 
 
 def test_an_answer_without_an_end_is_cut_off(tmp_path: Path) -> None:
     with kubelet_server(tmp_path, OK + b"[" * (CONFIGZ_LIMIT + 70_000)) as address:
-        found = configz(address)
-    assert found == {"status": 200, "error": "not a configz document"}
+        evidence = configz(address)
+    assert evidence == {"status": 200, "error": "not a configz document"}

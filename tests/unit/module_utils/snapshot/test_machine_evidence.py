@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about cgroups, CPUs, real-time threads, units and other writers, of trees as nodes have them."""
+"""Evidence about cgroups, CPUs, real-time threads, units and other writers, from trees like those of nodes."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def stat_line(pid: int, threads: int = 1, policy: int = 0, priority: int = 0, fl
 
 
 def task(pid: int, tid: int, cgroup: str, policy: int = 0, priority: int = 0) -> dict[str, str]:
-    folder = f"/proc/{pid}/task/{tid}"
+    directory = f"/proc/{pid}/task/{tid}"
     return {
-        f"{folder}/stat": stat_line(tid, 1, policy, priority),
-        f"{folder}/cgroup": f"0::{cgroup}\n",
-        f"{folder}/comm": f"thread{tid}\n",
+        f"{directory}/stat": stat_line(tid, 1, policy, priority),
+        f"{directory}/cgroup": f"0::{cgroup}\n",
+        f"{directory}/comm": f"thread{tid}\n",
     }
 
 
@@ -84,26 +84,26 @@ PROCESSES = {
 
 
 def test_real_time_threads_of_user_space_are_found_outside_the_root(tmp_path: Path) -> None:
-    found = realtime_threads(grow(tmp_path, PROCESSES))
-    assert [(each["pid"], each["tid"], each["policy"], each["priority"]) for each in found["threads"]] == [
+    evidence = realtime_threads(grow(tmp_path, PROCESSES))
+    assert [(thread["pid"], thread["tid"], thread["policy"], thread["priority"]) for thread in evidence["threads"]] == [
         (40, 41, "RR", 99),
         (60, 60, "FIFO", 10),
     ]
-    assert found["threads"][0]["comm"] == "thread41"
-    assert found["threads"][0]["cgroup"] == "/system.slice/multipathd.service"
-    assert (found["seen"], found["group_scheduling"]) == (4, None)
+    assert evidence["threads"][0]["comm"] == "thread41"
+    assert evidence["threads"][0]["cgroup"] == "/system.slice/multipathd.service"
+    assert (evidence["seen"], evidence["group_scheduling"]) == (4, None)
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"),
+    ("text", "expected"),
     [("CONFIG_RT_GROUP_SCHED=y\n", "y"), ("CONFIG_SMP=y\n# CONFIG_RT_GROUP_SCHED is not set\n", "n")],
 )
-def test_the_kernels_build_file_says_whether_they_matter(tmp_path: Path, text: str, answer: str) -> None:
-    found = realtime_threads(grow(tmp_path, {**PROCESSES, "/boot/config-6.1.0": text}))
-    assert found["group_scheduling"] == answer
+def test_the_kernels_build_file_says_whether_they_matter(tmp_path: Path, text: str, expected: str) -> None:
+    evidence = realtime_threads(grow(tmp_path, {**PROCESSES, "/boot/config-6.1.0": text}))
+    assert evidence["group_scheduling"] == expected
 
 
-def test_no_more_threads_are_told_than_people_read(tmp_path: Path) -> None:
+def test_the_number_of_reported_threads_is_limited(tmp_path: Path) -> None:
     many = {"/proc/40/stat": stat_line(40, threads=100)}
     for tid in range(100, 200):
         many.update(task(40, tid, "/system.slice/a.service", 1, 5))
@@ -130,22 +130,22 @@ def v2_tree(enabled: str) -> dict[str, str]:
 
 
 def test_a_v2_hierarchy_is_described_with_its_trees_of_pods(tmp_path: Path) -> None:
-    found = cgroups(grow(tmp_path, v2_tree("cpuset cpu io memory pids")), [f"0::/apps/kubepods/burstable/pod1/{ID}"])
-    assert found["tops"][ROOT] == {
+    evidence = cgroups(grow(tmp_path, v2_tree("cpuset cpu io memory pids")), [f"0::/apps/kubepods/burstable/pod1/{ID}"])
+    assert evidence["tops"][ROOT] == {
         "files": ["cgroup.controllers", "cgroup.subtree_control", "io.cost.qos"],
         "folders": ["apps", "kubepods.slice", "memory.slice", "system.slice"],
     }
-    assert found["probes"][ROOT] == {"cgroup": f"{ROOT}/system.slice", "files": ["cpu.idle", "cpu.weight"]}
-    assert found["trees"] == [f"{ROOT}/kubepods.slice", f"{ROOT}/apps/kubepods"]
-    assert found["files"][f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/cpu.idle"] == "1"
-    assert found["files"][f"{ROOT}/apps/kubepods/burstable/cgroup.type"] == "domain"
-    assert found["files"][f"{ROOT}/apps/cgroup.subtree_control"] == "memory"
-    assert (found["mountinfo_read"], found["realtime"], found["links"]) == (True, None, {})
+    assert evidence["probes"][ROOT] == {"cgroup": f"{ROOT}/system.slice", "files": ["cpu.idle", "cpu.weight"]}
+    assert evidence["trees"] == [f"{ROOT}/kubepods.slice", f"{ROOT}/apps/kubepods"]
+    assert evidence["files"][f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/cpu.idle"] == "1"
+    assert evidence["files"][f"{ROOT}/apps/kubepods/burstable/cgroup.type"] == "domain"
+    assert evidence["files"][f"{ROOT}/apps/cgroup.subtree_control"] == "memory"
+    assert (evidence["mountinfo_read"], evidence["realtime"], evidence["links"]) == (True, None, {})
 
 
 def test_real_time_threads_are_looked_for_only_when_cpu_is_not_enabled(tmp_path: Path) -> None:
-    found = cgroups(grow(tmp_path, {**v2_tree("memory pids"), **PROCESSES}), [])
-    assert [each["pid"] for each in found["realtime"]["threads"]] == [40, 60]
+    evidence = cgroups(grow(tmp_path, {**v2_tree("memory pids"), **PROCESSES}), [])
+    assert [thread["pid"] for thread in evidence["realtime"]["threads"]] == [40, 60]
 
 
 def test_v1_hierarchies_are_described_once_though_links_lead_to_them(tmp_path: Path) -> None:
@@ -166,30 +166,30 @@ def test_v1_hierarchies_are_described_once_though_links_lead_to_them(tmp_path: P
         },
     )
     os.symlink("cpu,cpuacct", tmp_path / ROOT.lstrip("/") / "cpu")
-    found = cgroups(host, [])
-    assert found["links"] == {"cpu": "cpu,cpuacct"}
-    assert found["trees"] == [f"{ROOT}/cpu,cpuacct/kubepods"]
-    assert found["files"] == {f"{ROOT}/cpu,cpuacct/kubepods/besteffort/cpu.idle": "1"}
-    assert found["probes"][f"{ROOT}/cpu,cpuacct"]["cgroup"] == f"{ROOT}/cpu,cpuacct/kubepods"
-    assert found["probes"][f"{ROOT}/memory"] == {"cgroup": f"{ROOT}/memory", "files": ["memory.limit_in_bytes"]}
+    evidence = cgroups(host, [])
+    assert evidence["links"] == {"cpu": "cpu,cpuacct"}
+    assert evidence["trees"] == [f"{ROOT}/cpu,cpuacct/kubepods"]
+    assert evidence["files"] == {f"{ROOT}/cpu,cpuacct/kubepods/besteffort/cpu.idle": "1"}
+    assert evidence["probes"][f"{ROOT}/cpu,cpuacct"]["cgroup"] == f"{ROOT}/cpu,cpuacct/kubepods"
+    assert evidence["probes"][f"{ROOT}/memory"] == {"cgroup": f"{ROOT}/memory", "files": ["memory.limit_in_bytes"]}
 
 
 def test_what_is_taken_along_is_bounded(tmp_path: Path) -> None:
     leaked = "".join(f"{number} 1 0:9 / /x/{number} rw - cgroup2 none rw\n" for number in range(MOUNT_LIMIT + 50))
     files = {f"{ROOT}/{number}.slice/cgroup.procs": "" for number in range(NAME_LIMIT + 50)}
-    found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": V2 + leaked, **files}), [])
-    assert len(found["mountinfo"]) == MOUNT_LIMIT
-    assert len(found["tops"][ROOT]["folders"]) == NAME_LIMIT
+    evidence = cgroups(grow(tmp_path, {"/proc/self/mountinfo": V2 + leaked, **files}), [])
+    assert len(evidence["mountinfo"]) == MOUNT_LIMIT
+    assert len(evidence["tops"][ROOT]["folders"]) == NAME_LIMIT
 
 
 def test_garbage_in_the_mount_table_gives_no_trees(tmp_path: Path) -> None:
     text = " - cgroup2 x\nx - cgroup y\n1 2 3 4 relative rw - cgroup2 cgroup2 rw\n" + V2
-    found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": text, ROOT: "not a folder"}), [])
-    assert found["tops"][ROOT] == {"files": [], "folders": []}
-    assert found["trees"] == []
+    evidence = cgroups(grow(tmp_path, {"/proc/self/mountinfo": text, ROOT: "not a directory"}), [])
+    assert evidence["tops"][ROOT] == {"files": [], "folders": []}
+    assert evidence["trees"] == []
 
 
-def test_no_mount_table_is_told_from_an_empty_one(tmp_path: Path) -> None:
+def test_a_missing_mount_table_is_distinguished_from_an_empty_one(tmp_path: Path) -> None:
     assert cgroups(Host(str(tmp_path)), [])["mountinfo_read"] is False
 
 
@@ -205,8 +205,8 @@ def test_pods_are_counted_in_each_tree(tmp_path: Path) -> None:
         f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podf3.slice/cgroup.procs": "",
         f"{ROOT}/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-podf4.slice/cgroup.procs": "",
     }
-    found = cgroups(grow(tmp_path, {"/proc/self/mountinfo": V2, **files}), [])
-    assert found["pods"] == {f"{ROOT}/kubepods": 3, f"{ROOT}/kubepods.slice": 3}
+    evidence = cgroups(grow(tmp_path, {"/proc/self/mountinfo": V2, **files}), [])
+    assert evidence["pods"] == {f"{ROOT}/kubepods": 3, f"{ROOT}/kubepods.slice": 3}
 
 
 @pytest.mark.parametrize(
@@ -258,20 +258,20 @@ KUBELET: dict[str, Any] = {
 def test_reserved_cgroups_are_found_wherever_they_are_named(tmp_path: Path) -> None:
     assert reserved_names(KUBELET) == ["/json2", "/podruntime.slice", "/system.slice"]
     host = grow(tmp_path, {f"{ROOT}/memory/system.slice/tasks": "", f"{ROOT}/cpu/tasks": ""})
-    found = reserved_cgroups(host, [f"{ROOT}/memory", f"{ROOT}/cpu"], KUBELET)
-    assert found["system.slice"] == [f"{ROOT}/memory"]
-    assert found["podruntime.slice"] == []
-    assert "x.slice" not in found
+    evidence = reserved_cgroups(host, [f"{ROOT}/memory", f"{ROOT}/cpu"], KUBELET)
+    assert evidence["system.slice"] == [f"{ROOT}/memory"]
+    assert evidence["podruntime.slice"] == []
+    assert "x.slice" not in evidence
 
 
 def test_cgroups_of_the_profile_are_looked_for_as_well(tmp_path: Path) -> None:
     host = grow(tmp_path, {f"{ROOT}/a.slice/a-b.slice/cgroup.controllers": "cpu memory\n"})
-    found = reserved_cgroups(host, [ROOT], KUBELET, ["a-b", "/x"])
-    assert found["a.slice/a-b.slice"] == [ROOT]
-    assert (found["x"], found["x.slice"], found["podruntime.slice"]) == ([], [], [])
+    evidence = reserved_cgroups(host, [ROOT], KUBELET, ["a-b", "/x"])
+    assert evidence["a.slice/a-b.slice"] == [ROOT]
+    assert (evidence["x"], evidence["x.slice"], evidence["podruntime.slice"]) == ([], [], [])
 
 
-def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) -> None:
+def test_controllers_of_a_cgroup_are_reported_if_it_has_any(tmp_path: Path) -> None:
     host = grow(
         tmp_path,
         {
@@ -280,26 +280,27 @@ def test_controllers_of_a_cgroup_are_told_where_there_are_any(tmp_path: Path) ->
             f"{ROOT}/cpu/v1/tasks": "",
         },
     )
-    found = {"x.slice": [ROOT], "empty.slice": [ROOT], "v1": [f"{ROOT}/cpu"], "gone": []}
-    assert available_controllers(host, found) == {"x.slice": "cpu memory", "empty.slice": ""}
+    points_by_path = {"x.slice": [ROOT], "empty.slice": [ROOT], "v1": [f"{ROOT}/cpu"], "gone": []}
+    assert available_controllers(host, points_by_path) == {"x.slice": "cpu memory", "empty.slice": ""}
 
 
 def test_siblings_of_cpus_are_listed_once_where_the_kernel_names_them(tmp_path: Path) -> None:
-    folder = "/sys/devices/system/cpu"
+    directory = "/sys/devices/system/cpu"
     siblings = {
-        f"{folder}/cpu{number}/topology/thread_siblings_list": f"{number % 2},{number % 2 + 2}\n" for number in range(4)
+        f"{directory}/cpu{number}/topology/thread_siblings_list": f"{number % 2},{number % 2 + 2}\n"
+        for number in range(4)
     }
-    files = {f"{folder}/online": "0-3\n", f"{folder}/offline": "4-7\n", f"{folder}/cpufreq/x": "", **siblings}
-    found = cpus(grow(tmp_path, files))
-    assert (found["offline"], found["present"], found["siblings"]) == ("4-7", None, ["0,2", "1,3"])
-    assert cpus(grow(tmp_path, {f"{folder}/smt/active": "0\n"}))["siblings"] == []
+    files = {f"{directory}/online": "0-3\n", f"{directory}/offline": "4-7\n", f"{directory}/cpufreq/x": "", **siblings}
+    evidence = cpus(grow(tmp_path, files))
+    assert (evidence["offline"], evidence["present"], evidence["siblings"]) == ("4-7", None, ["0,2", "1,3"])
+    assert cpus(grow(tmp_path, {f"{directory}/smt/active": "0\n"}))["siblings"] == []
 
 
 def test_each_socket_is_listed_once(tmp_path: Path) -> None:
-    folder = "/sys/devices/system/cpu"
-    packages = {f"{folder}/cpu{number}/topology/physical_package_id": f"{number % 2}\n" for number in range(4)}
+    directory = "/sys/devices/system/cpu"
+    packages = {f"{directory}/cpu{number}/topology/physical_package_id": f"{number % 2}\n" for number in range(4)}
     assert cpus(grow(tmp_path, packages))["sockets"] == ["0", "1"]
-    assert cpus(grow(tmp_path / "none", {f"{folder}/online": "0\n"}))["sockets"] == []
+    assert cpus(grow(tmp_path / "none", {f"{directory}/online": "0\n"}))["sockets"] == []
 
 
 def test_sysctls_of_the_kernel_are_read_where_they_exist(tmp_path: Path) -> None:
@@ -308,10 +309,10 @@ def test_sysctls_of_the_kernel_are_read_where_they_exist(tmp_path: Path) -> None
         "/proc/sys/vm/memcg_qos_enable": "1\n",
         "/sys/fs/resctrl/schemata": "",
     }
-    found = kernel(grow(tmp_path, files))
-    assert found["pressure"] is None
-    assert found["sysctls"]["/proc/sys/vm/memcg_qos_enable"] == "1"
-    assert found["resctrl"] == {"known": True, "files": ["schemata"]}
+    evidence = kernel(grow(tmp_path, files))
+    assert evidence["pressure"] is None
+    assert evidence["sysctls"]["/proc/sys/vm/memcg_qos_enable"] == "1"
+    assert evidence["resctrl"] == {"known": True, "files": ["schemata"]}
 
 
 def test_other_writers_are_found_in_pods_and_beside_them(tmp_path: Path) -> None:
@@ -323,9 +324,9 @@ def test_other_writers_are_found_in_pods_and_beside_them(tmp_path: Path) -> None
         "/opt/nri/plugins/10-balloons": "",
     }
     host = grow(tmp_path, files)
-    seen = scan_processes(host, None)
-    assert seen["writers"] == {"koordlet": 1, "volcano-config-": 1}
-    assert writers(host, seen["writers"])["folders"] == {"/opt/nri/plugins": ["10-balloons"]}
+    states = scan_processes(host, None)
+    assert states["writers"] == {"koordlet": 1, "volcano-config-": 1}
+    assert writers(host, states["writers"])["folders"] == {"/opt/nri/plugins": ["10-balloons"]}
 
 
 MAPS = """7f0 r--p 0 fe:01 1 /usr/lib/x86_64-linux-gnu/libc.so.6
@@ -353,7 +354,7 @@ def test_the_version_that_the_next_boot_starts(tmp_path: Path) -> None:
     assert installed_version(host) == "258"
 
 
-def test_names_of_what_is_no_folder(tmp_path: Path) -> None:
+def test_names_of_what_is_no_directory(tmp_path: Path) -> None:
     os.symlink("loop", tmp_path / "loop")
     assert list_names(Host(str(tmp_path)), "/loop") == []
     assert list_names(Host(str(tmp_path)), "relative") == []

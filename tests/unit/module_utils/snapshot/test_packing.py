@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a snapshot looks like on its way, and that all of it arrives."""
+"""The packed form of a snapshot, and that it is unpacked without losses."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def test_a_document_of_the_largest_size_arrives() -> None:
         unpack(pack(text + "a"))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("found", [7, None, [], {"x": 1}, 1.5, True])
-def test_what_is_not_a_text_is_refused(found: Any) -> None:
+@pytest.mark.parametrize("value", [7, None, [], {"x": 1}, 1.5, True])
+def test_what_is_not_a_text_is_refused(value: Any) -> None:
     with pytest.raises(NotUnpacked, match="not as a text"):
-        unpack(found)
+        unpack(value)
 
 
 @pytest.mark.parametrize("document", [b"[" * 200_000, b"\xff", b"", b"9" * 5000, b'{"a":'])

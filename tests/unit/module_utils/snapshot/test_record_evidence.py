@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records of ours, looked at by a user who may not read them, and on a node that has none."""
+"""The collection's records, checked by a user who may not read them, and on a node without records."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.store imp
 NOBODY = 65534
 
 
-@pytest.fixture(name="folder")
-def _folder() -> Iterator[Path]:
-    """Where everybody may look, unlike in the folders of pytest."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+@pytest.fixture(name="directory")
+def _directory() -> Iterator[Path]:
+    """A world-readable directory, unlike those of pytest."""
+    directory = Path(tempfile.mkdtemp())
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory)
 
 
 @contextmanager
 def nobody() -> Iterator[None]:
-    """root may read everything."""
+    """root can read everything."""
     root = os.geteuid() == 0
     if root:
         os.seteuid(NOBODY)
@@ -48,22 +48,22 @@ def nobody() -> Iterator[None]:
 
 
 @pytest.fixture(name="closed", params=["", "/transactions"])
-def _closed(folder: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Host, str]]:
-    """A node of ours, and a directory on it that only its owner may look into."""
-    path = folder / f"{STATE_DIRECTORY}{request.param}".lstrip("/")
-    (folder / STATE_DIRECTORY.lstrip("/") / "transactions/t-1").mkdir(parents=True)
+def _closed(directory: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Host, str]]:
+    """A node with records, and a directory on it that only its owner can read."""
+    path = directory / f"{STATE_DIRECTORY}{request.param}".lstrip("/")
+    (directory / STATE_DIRECTORY.lstrip("/") / "transactions/t-1").mkdir(parents=True)
     path.chmod(0)
-    yield Host(str(folder)), f"{STATE_DIRECTORY}{request.param}"
+    yield Host(str(directory)), f"{STATE_DIRECTORY}{request.param}"
     path.chmod(0o700)
 
 
 def test_a_directory_that_may_not_be_looked_into_is_named_once(closed: tuple[Host, str]) -> None:
     host, path = closed
     with nobody():
-        found = record_problems(host)
+        evidence = record_problems(host)
         assert unfinished_transactions(host) == []
         ledger_problem(host)
-    assert found == [
+    assert evidence == [
         {
             "record": "directory",
             "file": path,
@@ -73,12 +73,12 @@ def test_a_directory_that_may_not_be_looked_into_is_named_once(closed: tuple[Hos
     ]
 
 
-def test_whoever_needs_the_transactions_is_told_so(closed: tuple[Host, str]) -> None:
+def test_functions_that_need_the_transactions_report_the_problem(closed: tuple[Host, str]) -> None:
     host, _path = closed
     with nobody(), pytest.raises(ColocationError, match="cannot list it: Permission denied"):
         Store(host).transactions()
 
 
-def test_a_node_without_records_has_no_problem(folder: Path) -> None:
-    host = Host(str(folder))
+def test_a_node_without_records_has_no_problem(directory: Path) -> None:
+    host = Host(str(directory))
     assert (record_problems(host), unfinished_transactions(host), ledger_problem(host)) == ([], [], None)

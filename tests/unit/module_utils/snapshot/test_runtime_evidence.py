@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence about runtimes: imports followed without a TOML parser, what a dump may carry, and whose socket it is."""
+"""Evidence about runtimes: imports without a TOML parser, the excerpt of a dump, and the owner of a socket."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ socket_path = "/var/run/nri/nri.sock"
 
 
 def files(root: Path, *argv: str) -> dict[str, Any]:
-    found = containerd_files(Host(str(root)), ["/usr/bin/containerd", *argv], None)
-    assert json.loads(json.dumps(found)) == found
-    return found
+    evidence = containerd_files(Host(str(root)), ["/usr/bin/containerd", *argv], None)
+    assert json.loads(json.dumps(evidence)) == evidence
+    return evidence
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_strings_of_imports(text: str, patterns: list[str]) -> None:
 def test_whatever_go_would_import_is_gathered(tmp_path: Path, pattern: str, names: set[str]) -> None:
     drop_ins = {f"etc/containerd/x/{name}": "" for name in ("10.toml", "2.toml", "3.toml", "^.toml")}
     grow(tmp_path, {MAIN: f'imports = ["x/{pattern}", "x/*.none"]\n', **drop_ins})
-    found = {path.rpartition("/")[2] for path in files(tmp_path)["files"]}
-    assert names <= found
+    names_found = {path.rpartition("/")[2] for path in files(tmp_path)["files"]}
+    assert names <= names_found
 
 
 def test_imports_are_followed_from_the_importing_file(tmp_path: Path) -> None:
@@ -143,18 +143,18 @@ def test_imports_are_followed_from_the_importing_file(tmp_path: Path) -> None:
             "srv/two/y.toml": "",
         },
     )
-    found = files(tmp_path)["files"]
-    assert sorted(found) == [
+    evidence = files(tmp_path)["files"]
+    assert sorted(evidence) == [
         "/etc/containerd/a.toml",
         "/etc/containerd/config.toml",
         "/etc/containerd/sub/1.toml",
         "/gone.toml",
         "/srv/one/x.toml",
     ]
-    assert found["/gone.toml"] == {"kind": "missing"}
+    assert evidence["/gone.toml"] == {"kind": "missing"}
 
 
-def test_drop_ins_of_the_usual_folder_are_taken_along_imported_or_not(tmp_path: Path) -> None:
+def test_drop_ins_of_the_usual_directory_are_taken_along_imported_or_not(tmp_path: Path) -> None:
     grow(
         tmp_path, {MAIN: "", "etc/containerd/conf.d/a.toml": 'imports = ["b.toml"]', "etc/containerd/conf.d/c.txt": ""}
     )
@@ -167,25 +167,25 @@ def test_drop_ins_of_the_usual_folder_are_taken_along_imported_or_not(tmp_path: 
 
 def test_a_main_file_elsewhere_is_followed_with_its_imports(tmp_path: Path) -> None:
     grow(tmp_path, {"srv/c.toml": 'imports = ["d.toml"]', "srv/d.toml": ""})
-    found = files(tmp_path, "--config=/srv/c.toml")
-    assert found["config_path"] == "/srv/c.toml"
-    assert sorted(found["files"]) == ["/srv/c.toml", "/srv/d.toml"]
+    evidence = files(tmp_path, "--config=/srv/c.toml")
+    assert evidence["config_path"] == "/srv/c.toml"
+    assert sorted(evidence["files"]) == ["/srv/c.toml", "/srv/d.toml"]
 
 
 def test_imports_end_somewhere(tmp_path: Path) -> None:
     chain = {f"c/{n}.toml": f'imports = ["{n + 1}.toml"]\n' for n in range(3 * MAX_FILES)}
     grow(tmp_path, {**chain, MAIN: 'imports = ["/c/0.toml"]'})
-    found = files(tmp_path)
-    assert len(found["files"]) == MAX_FILES
-    assert found["import_limit"] is True
+    evidence = files(tmp_path)
+    assert len(evidence["files"]) == MAX_FILES
+    assert evidence["import_limit"] is True
 
 
 def test_imports_that_are_too_long_are_left_out(tmp_path: Path) -> None:
     big = "#" * (MAX_BYTES // 2 + 1)
     grow(tmp_path, {MAIN: 'imports = ["a", "b", "c"]\n', **{f"etc/containerd/{name}": big for name in "abc"}})
-    found = files(tmp_path)
-    assert sorted(found["files"]) == ["/etc/containerd/a", "/etc/containerd/b", "/etc/containerd/config.toml"]
-    assert found["import_limit"] is True
+    evidence = files(tmp_path)
+    assert sorted(evidence["files"]) == ["/etc/containerd/a", "/etc/containerd/b", "/etc/containerd/config.toml"]
+    assert evidence["import_limit"] is True
 
 
 def test_hostile_imports_neither_hang_nor_raise(tmp_path: Path) -> None:
@@ -200,16 +200,16 @@ def test_hostile_imports_neither_hang_nor_raise(tmp_path: Path) -> None:
         "/fifo",
         "/\udce9*",
     ]
-    text = "imports = [" + ", ".join(f"'{each}'" for each in patterns) + ", '/nul\0*']\n"
+    text = "imports = [" + ", ".join(f"'{pattern}'" for pattern in patterns) + ", '/nul\0*']\n"
     grow(tmp_path, {f"d{n}/e{m}/f": "" for n in range(20) for m in range(20)})
     (tmp_path / "loop").symlink_to(".")
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / MAIN).parent.mkdir(parents=True)
     (tmp_path / MAIN).write_bytes(text.encode("utf-8", "surrogateescape"))
     began = time.monotonic()
-    found = files(tmp_path)
+    evidence = files(tmp_path)
     assert time.monotonic() - began < 5
-    assert found["files"]["/fifo"]["kind"] == "special"
+    assert evidence["files"]["/fifo"]["kind"] == "special"
 
 
 def test_a_long_text_without_an_end(tmp_path: Path) -> None:
@@ -234,8 +234,8 @@ def test_options_are_kept_in_any_letter_case() -> None:
     assert dump_excerpt(dump).splitlines()[-2:] == ["SystemdCgroup = false", "systemdcgroup = true"]
     assert import_patterns('Imports = ["/a.toml"]\n') == ["/a.toml"]
     config = {"containerd": {"runtimes": {"runc": {"options": {"SystemdCgroup": False, "systemdcgroup": True}}}}}
-    found = [running_handlers(json.dumps(config), version)["handlers"] for version in ("v2.4.2", "1.7.24")]
-    assert [each["runc"]["systemd_cgroup"] for each in found] == [True, False]
+    handlers = [running_handlers(json.dumps(config), version)["handlers"] for version in ("v2.4.2", "1.7.24")]
+    assert [item["runc"]["systemd_cgroup"] for item in handlers] == [True, False]
 
 
 def test_a_cri_that_shows_no_json() -> None:
@@ -248,7 +248,7 @@ def agent(*argv: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("texts", "argv", "others", "endpoint"),
+    ("texts", "argv", "other_agents", "endpoint"),
     [
         ({}, ["--container-runtime-endpoint=unix:///a.sock"], [], "unix:///a.sock"),
         ({"var/lib/kubelet/config.yaml": "containerRuntimeEndpoint: unix:///b.sock\n"}, [], [], "unix:///b.sock"),
@@ -271,9 +271,9 @@ def agent(*argv: str) -> list[dict[str, Any]]:
     ],
 )  # fmt: skip
 def test_the_socket_kubelet_uses(
-    tmp_path: Path, texts: dict[str, str], argv: list[str], others: list[str], endpoint: str
+    tmp_path: Path, texts: dict[str, str], argv: list[str], other_agents: list[str], endpoint: str
 ) -> None:
-    agents = {"kubelet": agent("/usr/bin/kubelet", *argv), **{name: agent(name) for name in others}}
+    agents = {"kubelet": agent("/usr/bin/kubelet", *argv), **{name: agent(name) for name in other_agents}}
     assert kubelets_endpoint(Host(str(grow(tmp_path, texts))), agents) == endpoint
 
 
@@ -319,24 +319,24 @@ def test_a_containerd_whose_file_names_its_socket(tmp_path: Path) -> None:
 def test_crio_is_found_with_its_file_and_drop_ins(tmp_path: Path) -> None:
     assert crio(Host(str(tmp_path)), []) is None
     grow(tmp_path, {"etc/crio/crio.conf": "a", "etc/crio/crio.conf.d/10.conf": "b", "usr/bin/crio": ""})
-    found = crio(Host(str(tmp_path)), [])
-    assert found
-    assert (found["program"], found["config_path"]) == ("/usr/bin/crio", "/etc/crio/crio.conf")
-    assert list(found["files"]) == ["/etc/crio/crio.conf", "/etc/crio/crio.conf.d/10.conf"]
-    found = crio(Host(str(tmp_path)), agent("crio", "--config", "/srv/x", "--config-dir=relative"))
-    assert found
-    assert list(found["files"]) == ["/srv/x"]
+    evidence = crio(Host(str(tmp_path)), [])
+    assert evidence
+    assert (evidence["program"], evidence["config_path"]) == ("/usr/bin/crio", "/etc/crio/crio.conf")
+    assert list(evidence["files"]) == ["/etc/crio/crio.conf", "/etc/crio/crio.conf.d/10.conf"]
+    evidence = crio(Host(str(tmp_path)), agent("crio", "--config", "/srv/x", "--config-dir=relative"))
+    assert evidence
+    assert list(evidence["files"]) == ["/srv/x"]
 
 
 def test_docker_only_where_it_runs(tmp_path: Path) -> None:
     grow(tmp_path, {"etc/docker/daemon.json": "{}"})
     assert docker(Host(str(tmp_path)), []) is None
-    found = docker(Host(str(tmp_path)), agent("dockerd"))
-    assert found
-    assert found["config"]["text"] == "{}"
-    found = docker(Host(str(tmp_path)), agent("dockerd", "--config-file=/gone"))
-    assert found
-    assert found["config"] == {"kind": "missing"}
+    evidence = docker(Host(str(tmp_path)), agent("dockerd"))
+    assert evidence
+    assert evidence["config"]["text"] == "{}"
+    evidence = docker(Host(str(tmp_path)), agent("dockerd", "--config-file=/gone"))
+    assert evidence
+    assert evidence["config"] == {"kind": "missing"}
 
 
 RANCHER = """token: K10abc::server:hunter2
@@ -352,10 +352,10 @@ docker: false
 
 
 def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_path: Path) -> None:
-    kept = relevant_settings(RANCHER)
-    assert "hunter2" not in kept
-    assert "secret" not in kept
-    assert kept.splitlines() == [
+    saved = relevant_settings(RANCHER)
+    assert "hunter2" not in saved
+    assert "secret" not in saved
+    assert saved.splitlines() == [
         "kubelet-arg:",
         '  - "cgroup-driver=systemd"',
         "# note",
@@ -372,12 +372,12 @@ def test_of_k3s_settings_only_those_about_kubelet_and_the_runtime_are_kept(tmp_p
             "var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl": "",
         },
     )
-    found = installer(Host(str(tmp_path)), {"k3s-agent": agent("/usr/local/bin/k3s agent")})
-    assert list(found["settings"]) == ["/etc/rancher/k3s/config.yaml", "/etc/rancher/k3s/config.yaml.d/a.yaml"]
-    assert "hunter2" not in json.dumps(found)
-    assert found["marks"] == ["/etc/rancher/k3s", "/var/lib/rancher/k3s/agent"]
-    assert found["templates"] == ["/var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl"]
-    assert [each["argv"] for each in found["supervisors"]] == [["/usr/local/bin/k3s agent"]]
+    evidence = installer(Host(str(tmp_path)), {"k3s-agent": agent("/usr/local/bin/k3s agent")})
+    assert list(evidence["settings"]) == ["/etc/rancher/k3s/config.yaml", "/etc/rancher/k3s/config.yaml.d/a.yaml"]
+    assert "hunter2" not in json.dumps(evidence)
+    assert evidence["marks"] == ["/etc/rancher/k3s", "/var/lib/rancher/k3s/agent"]
+    assert evidence["templates"] == ["/var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl"]
+    assert [process["argv"] for process in evidence["supervisors"]] == [["/usr/local/bin/k3s agent"]]
 
 
 def test_an_empty_tree_tells_of_no_distribution(tmp_path: Path) -> None:
@@ -386,11 +386,11 @@ def test_an_empty_tree_tells_of_no_distribution(tmp_path: Path) -> None:
 
 
 def answered(path: Path, served: Runtime) -> dict[str, Any]:
-    """What is recorded of a runtime that answers like this."""
+    """The evidence about a runtime with these responses."""
     with serving(path, served.converse):
-        found = cri_evidence(Host("/"), f"unix://{path}")
-    assert json.loads(json.dumps(found)) == found
-    return found
+        evidence = cri_evidence(Host("/"), f"unix://{path}")
+    assert json.loads(json.dumps(evidence)) == evidence
+    return evidence
 
 
 @pytest.mark.parametrize(
@@ -398,9 +398,9 @@ def answered(path: Path, served: Runtime) -> dict[str, Any]:
     [(0, {"cgroup_driver": "systemd"}), (1, {"cgroup_driver": "cgroupfs"}), (None, {"error": "unimplemented"})],
 )
 def test_the_runtime_config_that_is_recorded(tmp_path: Path, driver: int | None, recorded: dict[str, str]) -> None:
-    found = answered(tmp_path / "s", Runtime(version="2.1.4", cgroup_driver=driver))
-    assert found["runtime_config"] == recorded
-    assert (found["name"], found["version"], found["ready"]) == ("containerd", "2.1.4", True)
+    evidence = answered(tmp_path / "s", Runtime(version="2.1.4", cgroup_driver=driver))
+    assert evidence["runtime_config"] == recorded
+    assert (evidence["name"], evidence["version"], evidence["ready"]) == ("containerd", "2.1.4", True)
 
 
 def test_a_runtime_that_refuses_to_tell_its_driver(tmp_path: Path) -> None:
@@ -410,23 +410,23 @@ def test_a_runtime_that_refuses_to_tell_its_driver(tmp_path: Path) -> None:
                 return cri_server.failed(stream, 2, "not now")
             return super().answer(stream, path, message)
 
-    found = answered(tmp_path / "s", Stubborn())
-    assert found["runtime_config"] == {"error": "the container runtime answered UNKNOWN: not now"}
-    assert found["sandboxes"] == []
+    evidence = answered(tmp_path / "s", Stubborn())
+    assert evidence["runtime_config"] == {"error": "the container runtime answered UNKNOWN: not now"}
+    assert evidence["sandboxes"] == []
 
 
-def program(folder: Path, script: str) -> str:
-    path = folder / "containerd"
+def program(directory: Path, script: str) -> str:
+    path = directory / "containerd"
     path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     path.chmod(0o755)
     return str(path)
 
 
-def dump_of(folder: Path, script: str, main: str) -> dict[str, Any] | None:
-    config = folder / "config.toml"
+def dump_of(directory: Path, script: str, main: str) -> dict[str, Any] | None:
+    config = directory / "config.toml"
     config.write_text(main, encoding="utf-8")
-    found = containerd_files(Host("/"), ["containerd", "-c", str(config)], program(folder, script))
-    dump: dict[str, Any] | None = found.get("dump")
+    evidence = containerd_files(Host("/"), ["containerd", "-c", str(config)], program(directory, script))
+    dump: dict[str, Any] | None = evidence.get("dump")
     return dump
 
 
@@ -434,15 +434,15 @@ def test_containerd_is_asked_what_it_makes_of_several_files(tmp_path: Path) -> N
     (tmp_path / "dump").write_text(DUMP, encoding="utf-8")
     (tmp_path / "a.toml").touch()
     script = f'test "$*" = "--config {tmp_path}/config.toml config dump" && cat {tmp_path}/dump'
-    found = dump_of(tmp_path, script, 'imports = ["a.toml"]\n')
-    assert found
-    assert found["text"] == EXCERPT
+    evidence = dump_of(tmp_path, script, 'imports = ["a.toml"]\n')
+    assert evidence
+    assert evidence["text"] == EXCERPT
 
 
 def test_a_containerd_that_does_not_dump_says_why(tmp_path: Path) -> None:
     (tmp_path / "a.toml").touch()
-    found = dump_of(tmp_path, "echo noise >&2; echo 'broken: a.toml' >&2; exit 1", 'imports = ["a.toml"]\n') or {}
-    assert found["error"] == "broken: a.toml"
+    evidence = dump_of(tmp_path, "echo noise >&2; echo 'broken: a.toml' >&2; exit 1", 'imports = ["a.toml"]\n') or {}
+    assert evidence["error"] == "broken: a.toml"
 
 
 def test_a_single_file_needs_no_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

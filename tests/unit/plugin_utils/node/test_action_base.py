@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arguments become exact builtins, whatever subclasses Ansible hands over."""
+"""Arguments become plain builtins instead of Ansible's subclasses."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class Real(float):
     ],
 )
 def test_values_become_exact_builtins(value: Any, kind: type, plain: Any) -> None:
-    found = strip_tags(value)
-    assert found.__class__ is kind
-    assert found == plain
+    result = strip_tags(value)
+    assert result.__class__ is kind
+    assert result == plain
 
 
 def test_values_become_exact_builtins_at_every_depth_and_in_every_key() -> None:
-    found = strip_tags({Text("a"): [{Text("b"): (Text("c"), Whole(1))}], 7: Text("d")})
-    assert found == {"a": [{"b": ["c", 1]}], 7: "d"}
-    assert [type(key) for key in found] == [str, int]
-    assert found["a"][0]["b"][0].__class__ is str
+    plain = strip_tags({Text("a"): [{Text("b"): (Text("c"), Whole(1))}], 7: Text("d")})
+    assert plain == {"a": [{"b": ["c", 1]}], 7: "d"}
+    assert [type(key) for key in plain] == [str, int]
+    assert plain["a"][0]["b"][0].__class__ is str
 
 
 def test_what_is_no_builtin_is_left() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A snapshot kept between the check-mode run and the real one: private, and good for one use."""
+"""A snapshot that is kept between check mode and the real run: private, and used once."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_f
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, captured, put
 
 
-def kept_file(folder: Path) -> Path:
-    (found,) = (path for path in folder.rglob("*") if path.is_file())
-    return found
+def kept_file(directory: Path) -> Path:
+    (result,) = (path for path in directory.rglob("*") if path.is_file())
+    return result
 
 
 def test_what_is_kept_is_taken_once(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Snapshots in files: kept for their owner, replayed as the node was, and refused in words when they are broken."""
+"""Snapshots in files: readable by their owner only, replayed like the node, and refused with a reason if broken."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ PLANTED = "hunter2-Zm9v"
 PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
 
 
-def replayed(folder: Path, snapshot: dict[str, Any], **profile: Any) -> dict[str, Any]:
-    path = str(save_snapshot(folder, "node", snapshot))
+def replayed(directory: Path, snapshot: dict[str, Any], **profile: Any) -> dict[str, Any]:
+    path = str(save_snapshot(directory, "node", snapshot))
     return assess_recorded(path, read_snapshot(path), profile)
 
 
-def refused(folder: Path, document: Any) -> str:
-    """Why the document is refused; it has to name the file."""
-    path = folder / "broken.snapshot.json"
+def refused(directory: Path, document: Any) -> str:
+    """The reason why the document is refused; it must name the file."""
+    path = directory / "broken.snapshot.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(SnapshotError) as caught:
         assess_recorded(str(path), read_snapshot(str(path)), WANTED)
@@ -84,13 +84,13 @@ def test_a_node_with_secrets_is_replayed_as_it_was_without_them(tmp_path: Path) 
 
 def test_a_snapshot_is_its_owners_alone_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
     os.umask(0o022)
-    folder = tmp_path / "a" / "b"
+    directory = tmp_path / "a" / "b"
     for _twice in range(2):
-        path = save_snapshot(folder, "rack/7", captured(ALIGNED))
-    assert path == folder / "rack_7.snapshot.json"
-    assert [each.name for each in folder.iterdir()] == [path.name]
+        path = save_snapshot(directory, "rack/7", captured(ALIGNED))
+    assert path == directory / "rack_7.snapshot.json"
+    assert [path.name for path in directory.iterdir()] == [path.name]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
     assert json.loads(path.read_text(encoding="utf-8"))["redacted"] is True
 
 
@@ -98,14 +98,14 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
     (tmp_path / "x").mkdir()
     with pytest.raises(IsADirectoryError):
         replace_file(tmp_path / "x", "text")
-    assert [each.name for each in tmp_path.iterdir()] == ["x"]
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
 def test_a_report_is_replaced(tmp_path: Path) -> None:
     for number in (1, 2):
         path = write_report(tmp_path / "new", "a/b", {"x": number})
     assert json.loads(path.read_text(encoding="utf-8")) == {"x": 2}
-    assert [each.name for each in path.parent.iterdir()] == ["a_b.json"]
+    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
 
 
 def test_a_report_is_its_owners_alone(tmp_path: Path) -> None:
@@ -121,27 +121,27 @@ Writer = Callable[[Path, str, dict[str, Any]], Path]
 @pytest.mark.parametrize("write", [write_report, save_snapshot])
 @pytest.mark.parametrize("suffix", ["", ".part"])
 def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_path: Path) -> None:
-    victim, folder = tmp_path / "victim", tmp_path / "reports"
+    victim, directory = tmp_path / "victim", tmp_path / "reports"
     victim.write_text("precious", encoding="utf-8")
-    path = write(folder, "n1", captured(ALIGNED))
+    path = write(directory, "n1", captured(ALIGNED))
     path.unlink()
     path.with_name(path.name + suffix).symlink_to(victim)
-    write(folder, "n1", captured(ALIGNED))
+    write(directory, "n1", captured(ALIGNED))
     assert victim.read_text(encoding="utf-8") == "precious"
     assert not path.is_symlink()
     assert path.is_file()
 
 
 def test_only_one_function_writes_files_on_the_controller() -> None:
-    """``keep_snapshot`` writes into Ansible's own private folder, and creates each file exclusively."""
+    """``keep_snapshot`` writes into Ansible's own private directory, and creates each file exclusively."""
     writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
-    found = {
+    result = {
         path.name
-        for folder in ("action", "plugin_utils")
-        for path in sorted((PLUGINS / folder).rglob("*.py"))
+        for directory in ("action", "plugin_utils")
+        for path in sorted((PLUGINS / directory).rglob("*.py"))
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert found == {"snapshot_files.py"}
+    assert result == {"snapshot_files.py"}
 
 
 def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
     assert list(recorded_snapshots(tmp_path / "a.json")) == [("a", str(tmp_path / "a.json"))]
 
 
-def test_a_folder_without_any_is_refused(tmp_path: Path) -> None:
+def test_a_directory_without_any_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="no snapshot in it"):
         list(recorded_snapshots(tmp_path))
     with pytest.raises(SnapshotError, match="No such file"):
@@ -160,18 +160,18 @@ def test_a_folder_without_any_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_regular_file_or_too_large_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.json")
-    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "directory.json").mkdir()
     (tmp_path / "link.json").symlink_to("link.json")
     with (tmp_path / "large.json").open("wb") as stream:
         stream.truncate(SIZE_LIMIT + 1)
     words = {
         "fifo": "not a regular file",
-        "folder": "Is a directory",
+        "directory": "Is a directory",
         "link": "symbolic",
         "large": "bytes are more",
     }
-    for name, said in words.items():
-        with pytest.raises(SnapshotError, match=said):
+    for name, message in words.items():
+        with pytest.raises(SnapshotError, match=message):
             read_snapshot(str(tmp_path / f"{name}.json"))
 
 
@@ -205,10 +205,10 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
 
 @pytest.mark.parametrize("name", MISSHAPEN)
 def test_a_wrong_type_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
-    value, place, said = MISSHAPEN[name]
+    value, place, message = MISSHAPEN[name]
     document = put(captured(DIFFERING), value, *place)
-    if said:
-        assert said in refused(tmp_path, document)
+    if message:
+        assert message in refused(tmp_path, document)
     else:
         assert replayed(tmp_path, document)["kernel"]["release"] is None
 
@@ -226,9 +226,9 @@ def test_a_wrong_profile_is_not_blamed_on_the_file() -> None:
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    found = [path] if path else []
+    result = [path] if path else []
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return found + [deeper for key, each in inner for deeper in places(each, (*path, key))]
+    return result + [deeper for key, item in inner for deeper in places(item, (*path, key))]
 
 
 PLACES = places(captured(DIFFERING))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The published JSON Schema admits every facts document we know, and nothing that breaks its promises."""
+"""The published JSON Schema accepts all known facts documents, and rejects invalid ones."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_section_may_grow_and_may_not_go(section: str) -> None:
 
 def test_it_knows_the_words_that_we_use() -> None:
     properties, finding = PUBLISHED["properties"], PUBLISHED["$defs"]["finding"]["properties"]
-    assert set(properties["verdict"]["enum"]) == {each.value for each in Verdict}
-    assert set(finding["severity"]["enum"]) == {each.value for each in Severity}
-    assert set(finding["effect"]["enum"]) == {each.value for each in Effect}
-    assert set(properties["cgroup"]["properties"]["mode"]["enum"]) >= {each.value for each in CgroupMode}
+    assert set(properties["verdict"]["enum"]) == {member.value for member in Verdict}
+    assert set(finding["severity"]["enum"]) == {member.value for member in Severity}
+    assert set(finding["effect"]["enum"]) == {member.value for member in Effect}
+    assert set(properties["cgroup"]["properties"]["mode"]["enum"]) >= {member.value for member in CgroupMode}

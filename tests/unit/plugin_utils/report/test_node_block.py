@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The readable block of a node."""
+"""The text report of a node."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_findings(*findings: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_what_people_see_of_the_captured_nodes() -> None:
-    """Read the difference before you keep it: write_golden writes it."""
+    """write_golden writes the expected document; review its diff."""
     expected = (FIXTURES / "reports" / "captured.txt").read_text(encoding="utf-8")
     assert shown({name: golden("facts", name) for name in NAMES}) == expected
 
@@ -47,7 +47,7 @@ def test_what_people_see_of_the_captured_nodes() -> None:
 def test_a_healthy_node_takes_six_lines() -> None:
     block = render_node("node1", put(golden("facts", ALIGNED), [], "findings")).splitlines()
     assert block == [
-        "node1: aligned. All that runs agrees, and a restart keeps it so.",
+        "node1: aligned. All running components agree, and a restart will not change that.",
         "  node       cgroup v2, systemd 257.13-1~deb13u1, kernel 6.12.107+deb13-cloud-amd64, CPUs 0-1",
         "  kubelet    1.20.2, healthy, cgroup driver systemd, CPU manager static",
         "  runtime    containerd 1.7.24~ds1, handlers: runc systemd, NRI on",
@@ -67,7 +67,7 @@ def profile_lines(facts: dict[str, Any]) -> list[str]:
     return [line for line in lines[start:] if line.startswith(("  profile ", " " * 13))]
 
 
-def test_a_profile_is_told_by_where_its_values_came_from() -> None:
+def test_a_profile_is_shown_by_the_source_of_its_values() -> None:
     facts = judged(
         ("nri.enabled", True, "role-default"),
         ("cgroup_driver", "systemd", "set"),
@@ -90,7 +90,10 @@ def test_no_value_of_a_long_profile_is_cut_out() -> None:
 
 def test_the_verdict_and_the_finding_that_decides_it_come_first() -> None:
     first = render_node("node1", golden("facts", DIFFERING)).splitlines()[0]
-    assert first == "node1: MISALIGNED. It does not work as wanted: kubelet uses systemd, containerd uses cgroupfs."
+    assert (
+        first
+        == "node1: MISALIGNED. The node does not work as intended: kubelet uses systemd, containerd uses cgroupfs."
+    )
 
 
 def test_errors_come_first_and_long_evidence_is_cut() -> None:
@@ -121,8 +124,8 @@ def test_a_filter_says_how_much_it_hides_and_keeps_the_verdict() -> None:
     assert "[b]" in block
     assert "[a]" not in block
     assert "[c]" not in block
-    assert block.startswith("n: MISALIGNED. It does not work as wanted: a is wrong.")
-    assert block.endswith("  2 finding(s) left out as asked; the JSON report has them all.")
+    assert block.startswith("n: MISALIGNED. The node does not work as intended: a is wrong.")
+    assert block.endswith("  2 finding(s) hidden by your filter; the JSON report has them all.")
 
 
 def test_failing_codes_are_those_of_the_severities_each_once() -> None:
@@ -134,9 +137,9 @@ def test_failing_codes_are_those_of_the_severities_each_once() -> None:
 
 def test_what_is_missing_or_unknown_is_said() -> None:
     facts = golden("facts", DIFFERING)
-    gone = put(put(facts, False, "kubelet", "installed"), False, "runtime", "installed")
-    assert "  kubelet    not installed" in render_node("n", gone)
-    assert "  runtime    no container runtime" in render_node("n", gone)
+    missing = put(put(facts, False, "kubelet", "installed"), False, "runtime", "installed")
+    assert "  kubelet    not installed" in render_node("n", missing)
+    assert "  runtime    no container runtime" in render_node("n", missing)
     vague = put(put(facts, None, "kubelet", "version"), None, "kubelet", "cgroup_driver")
     vague = put(put(vague, None, "kubelet", "cgroup_driver_source"), False, "kubelet", "healthy")
     vague = put(put(vague, None, "kubelet", "cpu_manager_policy"), None, "runtime", "version")

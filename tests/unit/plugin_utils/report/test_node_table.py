@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of many nodes, and the words in which a run fails."""
+"""The table of nodes, and the message of a failed run."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_more_errors_are_worse_then_names_count() -> None:
 
 def test_what_is_not_there_or_not_known() -> None:
     facts = put(put(golden("facts", DIFFERING), None, "kubelet", "version"), None, "kubelet", "cgroup_driver")
-    found = node_row("n", put(facts, False, "runtime", "installed"), Filter(codes=("no-such",)))
-    assert (found.kubelet, found.runtime, found.finding) == ("? unknown", "-", "-")
+    row = node_row("n", put(facts, False, "runtime", "installed"), Filter(codes=("no-such",)))
+    assert (row.kubelet, row.runtime, row.finding) == ("? unknown", "-", "-")
     assert node_row("n", put(facts, False, "kubelet", "installed")).cpu_manager == "-"
 
 

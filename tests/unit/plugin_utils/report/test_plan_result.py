@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words in which plans and transactions reach people, with no secret in them."""
+"""Messages for users about plans and transactions, without secrets."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def test_the_diff_of_a_new_file_begins_empty() -> None:
 
 def test_the_published_plan_is_json_with_changes_and_what_is_pending() -> None:
     facts = facts_of(captured(DIFFERING))
-    found = plan_result(make_plan(facts, wanted(), allow_disruption=False))
-    assert json.loads(json.dumps(found)) == found
-    assert {change["setting"] for change in found["pending"]} >= {"cpuManagerPolicy"}
-    assert found["changes"][-1] == {
+    document = plan_result(make_plan(facts, wanted(), allow_disruption=False))
+    assert json.loads(json.dumps(document)) == document
+    assert {change["setting"] for change in document["pending"]} >= {"cpuManagerPolicy"}
+    assert document["changes"][-1] == {
         "target": "containerd",
         "setting": "plugins.io.containerd.nri.v1.nri.disable",
         "before": None,
@@ -55,7 +55,7 @@ def test_the_published_plan_is_json_with_changes_and_what_is_pending() -> None:
         "reason": "differs from the profile",
         "impact": ["restart runtime"],
     }
-    assert found["impact"] == ["restart runtime"]
+    assert document["impact"] == ["restart runtime"]
 
 
 def test_one_refusal_is_one_sentence() -> None:
@@ -74,8 +74,8 @@ def test_several_refusals_are_a_list() -> None:
     ("word", "lead"),
     [
         ("refused", "Nothing was changed."),
-        ("rolled-back", "The node was put back as it was."),
-        ("rollback-failed", "The node could NOT be put back completely; it needs a person now."),
+        ("rolled-back", "The node was rolled back to its previous state."),
+        ("rollback-failed", "The node could NOT be rolled back completely; repair it by hand."),
         ("mystery", "mystery"),
     ],
 )

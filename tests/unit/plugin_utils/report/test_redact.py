@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Planted secrets do not come out, and what is no secret stays readable."""
+"""Planted secrets are redacted, and other values stay readable."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ HIDING_PLACES = {
 
 @pytest.mark.parametrize("text", HIDING_PLACES.values(), ids=HIDING_PLACES.keys())
 def test_a_planted_secret_does_not_come_out(text: str) -> None:
-    shown = redact_text(text)
-    assert PLANTED not in shown
-    assert MARK in shown
-    assert shown.count("\n") == text.count("\n")
+    redacted = redact_text(text)
+    assert PLANTED not in redacted
+    assert MARK in redacted
+    assert redacted.count("\n") == text.count("\n")
 
 
 def test_a_kubelet_configuration_without_secrets_stays_as_it_is() -> None:
@@ -73,10 +73,10 @@ def test_a_snapshot_is_redacted_at_every_depth_and_keeps_its_shape() -> None:
             "processes": [{"argv": ["kubelet", f"--token={PLANTED}"], "pid": 1}],
         }
     }
-    shown = redact_snapshot(snapshot)
-    assert PLANTED not in str(shown)
-    assert shown["kubelet"]["files"]["/x"]["kind"] == "regular"
-    assert shown["kubelet"]["processes"][0]["pid"] == 1
+    redacted = redact_snapshot(snapshot)
+    assert PLANTED not in str(redacted)
+    assert redacted["kubelet"]["files"]["/x"]["kind"] == "regular"
+    assert redacted["kubelet"]["processes"][0]["pid"] == 1
 
 
 RANDOM = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z"
@@ -145,11 +145,11 @@ PASSWORD_FLAGS = {
 
 @pytest.mark.parametrize("name", PASSWORD_FLAGS)
 def test_the_value_of_a_password_flag_is_hidden(name: str) -> None:
-    text, rest = PASSWORD_FLAGS[name]
-    shown = redact_text(text.format(PLANTED))
-    assert PLANTED not in shown
-    assert MARK in shown
-    assert rest in shown
+    text, remainder = PASSWORD_FLAGS[name]
+    redacted = redact_text(text.format(PLANTED))
+    assert PLANTED not in redacted
+    assert MARK in redacted
+    assert remainder in redacted
 
 
 ORDINARY_FLAGS = (

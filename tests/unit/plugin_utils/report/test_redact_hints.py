@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines that are not looked at hold nothing that looking at each of them would have hidden."""
+"""Skipped lines contain nothing that examining them would have redacted."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ PIECES = st.one_of(
 
 
 def looked_at(text: str) -> str:
-    """Every line looked at."""
+    """Redaction that examines every line."""
     redactor = LineRedactor()
     lines = []
     for line in text.split("\n"):

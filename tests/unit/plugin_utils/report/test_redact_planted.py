@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random secrets planted in everything a snapshot can hold never come out, and what is around them stays."""
+"""Random secrets in all parts of a snapshot are redacted, and surrounding values stay."""
 
 from __future__ import annotations
 
@@ -120,16 +120,20 @@ def parsed(kind: str, text: str) -> Any:
     return readers[kind](text) if kind in readers else None
 
 
-def others(found: Any) -> Any:
+def public_values(document: Any) -> Any:
     """The values of a document that have nothing to do with its secrets."""
-    return {key: found[key] for key in ("a", "b", "t") if isinstance(found.get(key), (int, dict))} if found else found
+    return (
+        {key: document[key] for key in ("a", "b", "t") if isinstance(document.get(key), (int, dict))}
+        if document
+        else document
+    )
 
 
-def shape(found: Any) -> Any:
-    """A document with every leaf but its switches and numbers taken away."""
-    if isinstance(found, dict):
-        return {key: shape(each) for key, each in found.items() if S not in key}
-    return [shape(each) for each in found] if isinstance(found, list) else type(found).__name__
+def shape(result: Any) -> Any:
+    """The types of a document's leaves, without keys of secrets."""
+    if isinstance(result, dict):
+        return {key: shape(item) for key, item in result.items() if S not in key}
+    return [shape(item) for item in result] if isinstance(result, list) else type(result).__name__
 
 
 @pytest.mark.parametrize(("kind", "template"), EVERY.values(), ids=EVERY)
@@ -141,25 +145,25 @@ def shape(found: Any) -> Any:
 @example("abc.def=ghi=jkl")
 def test_a_planted_secret_never_survives(kind: str, template: str, secret: str) -> None:
     text = template.replace(S, secret)
-    shown = redact_text(text)
-    assert secret not in shown
-    assert MARK in shown
-    assert len(shown.splitlines()) == len(text.splitlines())
-    assert redact_text(shown) == shown
+    redacted = redact_text(text)
+    assert secret not in redacted
+    assert MARK in redacted
+    assert len(redacted.splitlines()) == len(text.splitlines())
+    assert redact_text(redacted) == redacted
 
 
 @pytest.mark.parametrize(("kind", "template"), EVERY.values(), ids=EVERY)
 def test_what_is_left_parses_and_says_the_same(kind: str, template: str) -> None:
     text = template.replace(S, "hunter2Zm9v")
     before, after = parsed(kind, text), parsed(kind, redact_text(text))
-    assert others(after) == others(before)
+    assert public_values(after) == public_values(before)
     assert shape(after) == shape(before)
 
 
 @pytest.mark.parametrize("name", ["arguments", "bare arguments", "command", "command over lines", "unit", "bare unit"])
 def test_what_stands_beside_a_secret_is_still_read(name: str) -> None:
-    shown = redact_text(TEXTS[name].replace(S, "hunter2-Zm9v"))
-    assert "--v=2" in shown if "unit" not in name else "C=d" in shown
+    redacted = redact_text(TEXTS[name].replace(S, "hunter2-Zm9v"))
+    assert "--v=2" in redacted if "unit" not in name else "C=d" in redacted
 
 
 UNKNOWN: dict[str, Any] = {
@@ -168,7 +172,7 @@ UNKNOWN: dict[str, Any] = {
     "environ list": {"environ": [f"API_TOKEN={S}", "A=1"]},
     "argv": {"argv": ["kubelet", "--token", S, f"--password={S}", "--v=2"]},
     "tuple": {"argv": ("kubelet", f"--bootstrap-token={S}")},
-    "list that nobody knows": {"words": ["/usr/bin/x", "--token", S]},
+    "unknown list": {"words": ["/usr/bin/x", "--token", S]},
     "kernel": {"system": {"kernel_command_line": f"quiet my.password={S} root=/dev/vda1 token={S}"}},
     "kernel, quoted": {"system": {"kernel_command_line": f'quiet iscsi_password="{S} {S}" root=/dev/vda1'}},
     "answer": {"configz": {"staticPodURLHeader": {"X": [S]}, "authorization": {"mode": "Webhook"}}},
@@ -187,18 +191,18 @@ UNKNOWN: dict[str, Any] = {
 @example("hunter2-Zm9v")
 def test_a_snapshot_with_keys_that_nobody_knew_is_safe(name: str, secret: str) -> None:
     snapshot = json.loads(json.dumps(UNKNOWN[name]).replace(S, secret))
-    shown = redact_snapshot(snapshot)
-    assert secret not in json.dumps(shown)
-    assert MARK in json.dumps(shown)
-    assert "12345678" not in json.dumps(shown)
+    redacted = redact_snapshot(snapshot)
+    assert secret not in json.dumps(redacted)
+    assert MARK in json.dumps(redacted)
+    assert "12345678" not in json.dumps(redacted)
 
 
 def test_what_is_no_secret_stays_in_a_snapshot() -> None:
-    shown = redact_snapshot({"a": UNKNOWN["environment"], "b": UNKNOWN["answer"], "c": UNKNOWN["file"]})
-    assert shown["a"]["A"] == "1"
-    assert shown["a"]["ARGS"].endswith("--v=2")
-    assert shown["b"]["configz"]["authorization"] == {"mode": "Webhook"}
-    assert shown["c"]["/etc/token.conf"] == {
+    redacted = redact_snapshot({"a": UNKNOWN["environment"], "b": UNKNOWN["answer"], "c": UNKNOWN["file"]})
+    assert redacted["a"]["A"] == "1"
+    assert redacted["a"]["ARGS"].endswith("--v=2")
+    assert redacted["b"]["configz"]["authorization"] == {"mode": "Webhook"}
+    assert redacted["c"]["/etc/token.conf"] == {
         "kind": "regular",
         "text": f"x_token: {MARK}",
         "sha256": MARK,
@@ -236,8 +240,10 @@ KNOWN = {
 
 @pytest.mark.parametrize("token", KNOWN.values(), ids=KNOWN)
 def test_what_gives_itself_away_is_hidden_under_any_name(token: str) -> None:
-    shown = redact_snapshot({"text": f"a: {token}\nb = '{token}'\n", "argv": ["x", token, f"--x={token}"], "y": token})
-    assert token not in json.dumps(shown)
+    redacted = redact_snapshot(
+        {"text": f"a: {token}\nb = '{token}'\n", "argv": ["x", token, f"--x={token}"], "y": token}
+    )
+    assert token not in json.dumps(redacted)
 
 
 def test_credentials_of_a_proxy_without_a_scheme_are_hidden() -> None:

@@ -77,9 +77,9 @@ def test_own_files_stay_while_a_section_remains() -> None:
 @pytest.mark.parametrize(
     ("state", "changed", "lead"),
     [
-        ("rolled-back", True, "The node was put back as it was."),
+        ("rolled-back", True, "The node was rolled back to its previous state."),
         ("refused", True, "Nothing was changed."),
-        ("rollback-failed", True, "The node could NOT be put back completely"),
+        ("rollback-failed", True, "The node could NOT be rolled back completely"),
     ],
 )
 def test_a_failed_transaction_ends_the_restore_and_names_the_restored_sections(
