@@ -38,8 +38,8 @@ class ActionModule(ClusterAction):
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         cluster = KubeadmCluster(self.client(arguments))
         permission = ConfigMapPermission(arguments["edit_configmap"])
-        seen = cluster.read_state()
-        found: ClusterPlan | ClusterRestorePlan
+        observed = cluster.read_state()
+        plan: ClusterPlan | ClusterRestorePlan
         if arguments["state"] == "restored":
             plan = plan_cluster_restore([self._restored(name) for name in arguments["nodes"]], observed, permission)
             changes = restore_changes(plan)
@@ -53,11 +53,11 @@ class ActionModule(ClusterAction):
     def _render_changes(plan: ClusterPlan | ClusterRestorePlan, changes: tuple[ObjectChange, ...]) -> dict[str, Any]:
         result: dict[str, Any] = {
             "changed": bool(changes),
-            "diff": [redacted_diff(each) for each in changes if each.part],
-            "changes": [each.to_result() for each in found.changes],
-            "reasons": list(found.reasons),
-            "findings": render_findings(found.findings),
-            "configmap": found.config_map.name if found.config_map else None,
+            "diff": [redacted_diff(change) for change in changes if change.part],
+            "changes": [change.to_result() for change in plan.changes],
+            "reasons": list(plan.reasons),
+            "findings": render_findings(plan.findings),
+            "configmap": plan.config_map.name if plan.config_map else None,
         }
         return dict(to_builtins(result))
 

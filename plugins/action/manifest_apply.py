@@ -48,18 +48,18 @@ class ActionModule(ClusterAction):
     def _apply(self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions) -> dict[str, Any]:
         name, path = arguments["name"], arguments["manifest"]
         document = _document(arguments)
-        seen = cluster.read_state(name, document)
-        require_cluster(seen.uid, arguments["cluster_uid"], changing=False)
-        plan = plan_apply(document, seen, name, path, adopt=arguments["adopt"])
-        changed = bool(plan.changes) or plan.inventory != seen.inventory
-        require_cluster(seen.uid, arguments["cluster_uid"], changing=changed)
-        version = self._begin(cluster, name, plan, seen)
-        workloads = [each.ref for each in document.items if stage_of(each.ref) is Stage.WORKLOADS]
-        cluster.apply(plan.changes, [ref for ref in workloads if not _is_done(ref.place, document, seen)], options)
+        observed = cluster.read_state(name, document)
+        require_cluster(observed.uid, arguments["cluster_uid"], changing=False)
+        plan = plan_apply(document, observed, name, path, adopt=arguments["adopt"])
+        changed = bool(plan.changes) or plan.inventory != observed.inventory
+        require_cluster(observed.uid, arguments["cluster_uid"], changing=changed)
+        version = self._write_inventory(cluster, name, plan, observed)
+        workloads = [item.ref for item in document.items if stage_of(item.ref) is Stage.WORKLOADS]
+        cluster.apply(plan.changes, [ref for ref in workloads if not _is_done(ref.place, document, observed)], options)
         if not self._task.check_mode:
-            jobs = job_fingerprints(document.items, seen.inventory.jobs)
-            if jobs != seen.inventory.jobs:
-                require_cluster(seen.uid, arguments["cluster_uid"], changing=True)
+            jobs = job_fingerprints(document.items, observed.inventory.jobs)
+            if jobs != observed.inventory.jobs:
+                require_cluster(observed.uid, arguments["cluster_uid"], changing=True)
                 cluster.write_inventory(name, replace(plan.inventory, jobs=jobs), version)
         return {
             **_render_plan(plan),
@@ -76,9 +76,9 @@ class ActionModule(ClusterAction):
             return observed.version
         verbs = ("patch",) if observed.version else ("create", "patch")
         _require(cluster, name, plan, *verbs)
-        if plan.inventory == seen.inventory:
-            return seen.version
-        return cluster.write_inventory(name, plan.inventory, seen.version)
+        if plan.inventory == observed.inventory:
+            return observed.version
+        return cluster.write_inventory(name, plan.inventory, observed.version)
 
     def _delete(self, cluster: ManifestCluster, arguments: Mapping[str, Any], options: WaitOptions) -> dict[str, Any]:
         name = arguments["name"]
@@ -93,8 +93,8 @@ class ActionModule(ClusterAction):
             cluster.apply(plan.changes, (), options)
             if forgets:
                 cluster.delete_inventory(name)
-            elif plan.inventory != seen.inventory:
-                cluster.write_inventory(name, plan.inventory, seen.version)
+            elif plan.inventory != observed.inventory:
+                cluster.write_inventory(name, plan.inventory, observed.version)
         return {**_render_plan(plan), "changed": changes, "images": [], "unsupported": []}
 
     def _show(self, message: str) -> None:
@@ -138,7 +138,7 @@ def _redacted(change: ObjectChange) -> dict[str, str]:
 
 
 def _render_plan(plan: ManifestPlan) -> dict[str, Any]:
-    changes = [each.to_result() for each in plan.changes]
-    edits = [_redacted(each) for each in plan.changes]
+    changes = [change.to_result() for change in plan.changes]
+    edits = [_redacted(change) for change in plan.changes]
     result = {"diff": edits, "changes": changes, "preserved_fields": plan.preserved, "remaining": plan.remaining}
     return dict(to_builtins(result))

@@ -29,10 +29,10 @@ from ..plugin_utils.report.plan_result import diffs, failure_message, plan_resul
 from ..plugin_utils.rules.verdict import all_findings, judge
 
 
-def described(facts: NodeFacts, plan: Plan, judged: ComparedProfile) -> dict[str, Any]:
-    """The facts and the verdict a plan leads to, as results carry them."""
-    found = all_findings(facts, plan)
-    document = facts_document(facts, found, judge(found), judged.to_result())
+def render_plan_and_facts(facts: NodeFacts, plan: Plan, judged: ComparedProfile) -> dict[str, Any]:
+    """The facts and the verdict of a plan, as keys of a result."""
+    findings = all_findings(facts, plan)
+    document = facts_document(facts, findings, judge(findings), judged.to_result())
     return {
         "plan": plan_result(plan),
         "owner_instructions": render_instructions(plan.owners),

@@ -27,12 +27,12 @@ class ActionModule(ClusterAction):
         desired = parse_target_spec(arguments)
         cluster = SchedulerCluster(self.client(arguments))
         if arguments["state"] == "restored":
-            found = plan_restore(cluster.read_recorded_state(wanted.namespace), arguments["cluster_uid"])
-            apply_permitted(cluster.client, restore_changes(found, wanted.namespace))
-            return _render_changes(found.objects, found.text, changed=found.changes)
-        seen = cluster.read_state(wanted)
-        plan = plan_scheduling(wanted, seen, arguments["cluster_uid"])
-        apply_permitted(cluster.client, plan_changes(plan, wanted.namespace, seen.journal_version))
+            restore_plan = plan_restore(cluster.read_recorded_state(desired.namespace), arguments["cluster_uid"])
+            apply_permitted(cluster.client, restore_changes(restore_plan, desired.namespace))
+            return _render_changes(restore_plan.objects, restore_plan.text, changed=restore_plan.changes)
+        observed = cluster.read_state(desired)
+        plan = plan_scheduling(desired, observed, arguments["cluster_uid"])
+        apply_permitted(cluster.client, plan_changes(plan, desired.namespace, observed.journal_version))
         result = _render_changes(plan.objects, plan.text, changed=plan.changes)
         return {**result, "findings": render_findings(plan.findings), "unsupported": list(plan.unsupported)}
 

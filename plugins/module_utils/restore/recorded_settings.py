@@ -78,7 +78,7 @@ def _plan_restore(host: Host, root: str, before: record.Record) -> SettingRestor
     missing: list[str] = []
     for cgroup, entries in sorted(record.settings_of_root(before, root).items()):
         if not cgroups.directories(cgroup):
-            gone.append(cgroup)
+            missing.append(cgroup)
             continue
         # Whatever created the cgroup: the setting was allowed there, so its removal is allowed too.
         target = Target(cgroup, CgroupLevel.OTHER, None, None, unit_of(cgroup))

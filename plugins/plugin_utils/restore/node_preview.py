@@ -28,10 +28,10 @@ def preview_facts(snapshot: Mapping[str, Any], texts: Texts) -> NodeFacts:
     """Facts of the node after a restart of its services with these contents."""
     changed = {**snapshot, "kubelet": _kubelet(snapshot["kubelet"], texts), "runtime": _runtime(snapshot, texts)}
     facts = interpret(changed)
-    # kubelet 1.34 and newer take the driver that the CRI names, which will be what the runtime's files say then.
-    answers = changed["runtime"]["cri"]
-    later = predict_runtime_config(answers, facts.driver.runtime)
-    return facts if later == answers else interpret({**changed, "runtime": {**changed["runtime"], "cri": later}})
+    # kubelet 1.34 and newer use the driver that the CRI reports, which then follows from the runtime's files.
+    current = changed["runtime"]["cri"]
+    later = predict_runtime_config(current, facts.driver.runtime)
+    return facts if later == current else interpret({**changed, "runtime": {**changed["runtime"], "cri": later}})
 
 
 def _files(files: Mapping[str, Any], texts: Texts) -> dict[str, Any]:

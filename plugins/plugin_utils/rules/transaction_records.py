@@ -57,7 +57,7 @@ CONSEQUENCES: Mapping[str, Consequence] = {
     JOURNAL: Consequence(INTERRUPTED, Severity.ERROR, Effect.UNKNOWN),
     LEDGER: Consequence("every change of services is refused, and node_restore restores nothing"),
     ORIGINAL: Consequence("node_restore restores nothing"),
-    ANSWER: Consequence("node_restore restores nothing"),
+    TRANSACTION_RESULT: Consequence("node_restore restores nothing"),
     SETTINGS: Consequence("cgroup_qos and node_restore change no cgroup, and no setting is applied again at boot"),
     IMAGES: Consequence("agent_image neither imports nor removes an image"),
 }

@@ -113,9 +113,9 @@ def test_check_mode_is_refused_where_no_transaction_can_be_kept(tmp_path: Path, 
         in_process.run("containerd_config", {**DRIVER, "root": str(root)}, check=check) for check in (True, False)
     ]
     assert contents(root) == before
-    assert [each.get("failed") for each in told] == [True, True]
-    assert told[0]["msg"] == told[1]["msg"]
-    assert f"/{place}: cannot list it: Not a directory" in told[0]["msg"]
+    assert [result.get("failed") for result in results] == [True, True]
+    assert results[0]["msg"] == results[1]["msg"]
+    assert f"/{place}: cannot list it: Not a directory" in results[0]["msg"]
 
 
 @pytest.mark.parametrize("place", ["originals", "transactions", "lock"])

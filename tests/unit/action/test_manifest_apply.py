@@ -122,7 +122,7 @@ def test_check_mode_then_the_run_then_nothing_then_away_then_nothing(apply: Task
         "create Queue offline",
         "create ValidatingWebhookConfiguration volcano-admission-service-queues-validate",
     ]
-    assert first["unsupported"] == [f"Pod volcano-test ({apply.folder}/volcano.yaml:226): a Helm hook for test"]
+    assert first["unsupported"] == [f"Pod volcano-test ({apply.directory}/volcano.yaml:226): a Helm hook for test"]
     assert first["preserved_fields"] == first["remaining"] == []
 
     written = len(cluster.writes)
@@ -301,7 +301,7 @@ def test_apis_that_the_server_does_not_have_are_named_with_their_lines(apply: Ta
         "\nkind: Queue\n", "\nkind: Job\n"
     )
     told = apply()["msg"]
-    assert f"does not serve {apply.folder}/volcano.yaml:111: Job in batch/v9" in told
+    assert f"does not serve {apply.directory}/volcano.yaml:111: Job in batch/v9" in told
     assert apply.cluster.writes == []
 
 

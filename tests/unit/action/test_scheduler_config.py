@@ -182,19 +182,25 @@ def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "no cluster named": ({**WANTED, "cluster_uid": ""}, f"set colocation_cluster_uid: {UID}"),
-    "another cluster": ({**WANTED, "cluster_uid": "x"}, f"leads to the cluster {UID}, and colocation_cluster_uid is x"),
-    "threshold": ({**WANTED, "usage": {"cpu": 101}}, "usage.cpu: 101 is not a percentage from 0 to 100"),
-    "watermarks": ({**WANTED, "watermarks": {"cpu_low": 90}}, "watermarks.cpu_low: 90 is not below cpu_high, 80"),
-    "address": ({**WANTED, "metrics": {}}, "metrics.address: it is empty; prometheus needs one"),
+    "no cluster named": ({**DESIRED, "cluster_uid": ""}, f"set colocation_cluster_uid: {UID}"),
+    "another cluster": (
+        {**DESIRED, "cluster_uid": "x"},
+        f"leads to the cluster {UID}, and colocation_cluster_uid is x",
+    ),
+    "threshold": ({**DESIRED, "usage": {"cpu": 101}}, "usage.cpu: 101 is not a percentage from 0 to 100"),
+    "watermarks": ({**DESIRED, "watermarks": {"cpu_low": 90}}, "watermarks.cpu_low: 90 is not below cpu_high, 80"),
+    "address": ({**DESIRED, "metrics": {}}, "metrics.address: it is empty; prometheus needs one"),
     "service": (
         {**DESIRED, "metrics": {"address": "http://p.m.svc:9090"}},
         "the metrics' address is http://p.m.svc:9090, and the cluster has no Service m/p",
     ),
-    "class": ({**WANTED, "priority_classes": [{"name": "system-x", "value": 1}]}, "admission.levels[0].priority_class"),
-    "queue": ({**WANTED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is not a queue"),
-    "an old Volcano": (WANTED, "The scheduler's release is 1.10"),
-    "namespace": ({**WANTED, "namespace": "elsewhere"}, "missing: Deployment elsewhere/volcano-scheduler"),
+    "class": (
+        {**DESIRED, "priority_classes": [{"name": "system-x", "value": 1}]},
+        "admission.levels[0].priority_class",
+    ),
+    "queue": ({**DESIRED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is not a queue"),
+    "an old Volcano": (DESIRED, "The scheduler's release is 1.10"),
+    "namespace": ({**DESIRED, "namespace": "elsewhere"}, "missing: Deployment elsewhere/volcano-scheduler"),
 }
 
 

@@ -132,7 +132,7 @@ def scheduler(state: str, name: str, cut: str = "") -> Any:
 
 def test_the_scheduler_is_unchanged_and_restored(state: str, kubeconfig: str) -> None:
     server, before = scheduler(state, "after"), scheduler(state, "before").state()
-    assert not schedulers.run(server, {**schedulers.WANTED, "kubeconfig": kubeconfig})["changed"]
+    assert not schedulers.run(server, {**schedulers.DESIRED, "kubeconfig": kubeconfig})["changed"]
     assert server.writes == []
     back = {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"}
     assert schedulers.run(server, back)["changed"]
@@ -141,7 +141,7 @@ def test_the_scheduler_is_unchanged_and_restored(state: str, kubeconfig: str) ->
 
 def test_the_scheduler_is_changed_and_restored(state: str, kubeconfig: str) -> None:
     server, before = scheduler(state, "after"), scheduler(state, "before").state()
-    other = {**schedulers.WANTED, "queues": [{"name": "org", "deserved": {"cpu": "4"}}]}
+    other = {**schedulers.DESIRED, "queues": [{"name": "org", "deserved": {"cpu": "4"}}]}
     assert schedulers.run(server, {**other, "kubeconfig": kubeconfig})["changed"]
     schedulers.run(server, {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"})
     assert server.state() == before
@@ -154,7 +154,7 @@ def test_an_interrupted_run_for_the_scheduler_is_restored(
 ) -> None:
     server, before = scheduler(state, "interrupted", cut), scheduler(state, "before").state()
     if finished:
-        schedulers.run(server, {**schedulers.WANTED, "kubeconfig": kubeconfig})
+        schedulers.run(server, {**schedulers.DESIRED, "kubeconfig": kubeconfig})
         assert schedulers.text(server) == schedulers.text(scheduler(state, "after"))
     schedulers.run(server, {"kubeconfig": kubeconfig, "cluster_uid": UID, "state": "restored"})
     assert server.state() == before

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_mounts import filesystems, machine
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import filesystems, machine
 
 ENGINE = "/usr/local/lib/volcano-colocation"
 

@@ -73,7 +73,7 @@ def test_it_resumes_once(cut_off: Simulation, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_resumed_engine_can_be_cancelled(cut_off: Simulation) -> None:
     request = CancelRequest()
-    request.note(15, None)
+    request.record(15, None)
     assert cli._execute_command(cut_off.node, ["finish", "t-1"], request) == 0
     result = cut_off.store.read("t-1", "result.json")
     assert result["state"] == "rolled-back"

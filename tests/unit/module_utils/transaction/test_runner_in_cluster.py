@@ -114,14 +114,14 @@ def authority(tmp_path_factory: Any) -> Authority:
 @pytest.fixture
 def member(simulation: Simulation, authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator[Member]:
     def impatient(step: Step, context: TransactionContext) -> str:
-        monkeypatch.setattr(https_get, "TIMEOUT", member.timeout)
+        monkeypatch.setattr(https_get, "TIMEOUT", joined.timeout)
         return step.do(context)
 
     # Before that, the first response must arrive.
     break_step(monkeypatch, steps.START_KUBELET, impatient)
-    member = Member(simulation, authority)
-    yield member
-    member.server.close()
+    joined = Member(simulation, authority)
+    yield joined
+    joined.server.close()
 
 
 class Member:

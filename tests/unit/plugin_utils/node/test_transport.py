@@ -234,7 +234,7 @@ def test_a_connection_that_is_lost_before_the_start_is_reported() -> None:
 
 
 def test_what_else_fails_after_a_loss_is_told() -> None:
-    node, _slept = driven(Script(LOST, {"failed": True, "msg": "the engine ended without a result"}))
+    node, _slept = driven(Script(CONNECTION_LOST, {"failed": True, "msg": "the engine ended without a result"}))
     with pytest.raises(NodeFailure, match="the engine ended without a result"):
         node.transact(PLAN, lambda _each: None)
 
