@@ -104,6 +104,10 @@ PROSE = {
 }
 """A phrase may go over the end of a line."""
 
+TEXTS = frozenset({tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)})
+KEY = re.compile(r"[\"']\w+[\"']")
+"""A text that is a single word is a key, of a document that is stored or returned; keys stay."""
+
 ENDINGS = frozenset({".py", ".md", ".yml", ".yaml", ".j2"})
 
 
@@ -130,7 +134,7 @@ def in_prose(path: Path, text: str, first: int = 1) -> Iterator[Place]:
 def in_python(path: Path, text: str) -> Iterator[Place]:
     """Places in comments, texts and names of a Python file."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}:
+        if token.type in TEXTS and not KEY.fullmatch(token.string):
             yield from in_prose(path, token.string, token.start[0])
     for name, line in sorted(set(bound_names(ast.parse(text)))):
         bare = name.strip("_")

@@ -41,6 +41,7 @@ def test_prose(tmp_path: Path, text: str, expected: list[tuple[int, str]]) -> No
         ('"""A text\n\nthat tells."""\n# nobody\n', [(3, "tells"), (4, "nobody")]),
         ('x = f"{a} is no pod"\n', [(1, "is no pod")]),
         ("x.each(found=1)\ny = found\n", []),
+        ('x["folder"] = "a folder"\n', [(1, "folder")]),
     ],
 )
 def test_python(tmp_path: Path, text: str, expected: list[tuple[int, str]]) -> None:
