@@ -225,10 +225,24 @@ def _removed_members(text: str, node: Node, removed: set[int]) -> Iterator[Splic
         yield Splice(node.start, node.end, text[node.start] + text[node.end - 1])
     elif removed:
         if remaining[0]:
-            yield Splice(members[0][0], members[remaining[0]][0], "")
+            yield Splice(members[0][0], _end_of_first(text, members, remaining[0]), "")
         for index in sorted(removed):
             if index > remaining[0]:
                 yield Splice(members[index - 1][1], members[index][1], "")
+
+
+def _end_of_first(text: str, members: Sequence[tuple[int, int]], following: int) -> int:
+    """The end of removed first members: the start of the ``following`` one, or of the line end before it.
+
+    The line end stays if other text is before the members, so that the next line is not joined to it.
+    """
+    start, (_start, end), (after, _end) = members[0][0], members[following - 1], members[following]
+    line_end = text.find(NEWLINE, end, after)
+    comma = text.find(",", end, after)
+    starts_line = not text[line_start(text, start) : start].strip()
+    if starts_line or not end <= comma < line_end:
+        return after
+    return line_end - text[:line_end].endswith("\r")
 
 
 def _filled_collection(text: str, layout: Layout, node: Node, fresh: Sequence[str]) -> str:

@@ -54,6 +54,11 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         {("a", "d"): 2, ("e", "f"): [1], ("c",): ["z", "w"]},
         '{\n\t"a": {"b": 1, "d": 2},\n\t"c": ["z", "w"],\n\t"e": {"f": [1]}\n}\n',
     ),
+    "the first key, with others in the next line": (
+        '{"a": {"b": 1, "c": 2,\r\n"d": 3}, "e": 4,\n"f": 5}\n',
+        {("a", "b"): REMOVE, ("a", "c"): REMOVE, ("e",): 6},
+        '{"a": {\r\n"d": 3}, "e": 6,\n"f": 5}\n',
+    ),
     "the comma before the key": (
         '{ "a": 1\n, "b": 2\n}\n',
         {("c",): 3, ("a",): REMOVE},
