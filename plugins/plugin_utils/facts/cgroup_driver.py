@@ -164,12 +164,11 @@ def driver_inside_k3s(
 ) -> DriverFacts:
     """The drivers of a node with a kubelet in k3s; ``kubelet_claims``: of the drop-ins and arguments that it reads.
 
-    Before k3s 1.32 it reads none, and only the claims of k3s (``layout_claims``) are known. The authority stays the one
-    of a separate kubelet.
+    Before k3s 1.32 it reads none, and only the claims of k3s (``layout_claims``) are known.
     """
     if kubelet_claims:
-        setting = kubelet.settings[CGROUP_DRIVER.key]
-        return replace(driver, kubelet=as_driver(setting.value), source=setting.source)
+        word, source, authority = _configured_decision(kubelet)
+        return replace(driver, kubelet=as_driver(word), source=source, authority=authority, in_configz=None)
     unknown = replace(driver, kubelet=None, source=None, authority=None, in_configz=None)
     return (
         replace(unknown, kubelet=as_driver(layout_claims[0].value), source=layout_claims[0].source)

@@ -46,6 +46,16 @@ class ConfigFile:
     text: str | None = field(default=None, repr=False, compare=False)
 
 
+def as_missing(config: ConfigFile) -> ConfigFile:
+    """The file as its program sees it if it does not read it: without values, problems and text."""
+    return ConfigFile(config.path, "missing")
+
+
+def without_problems(config: ConfigFile) -> ConfigFile:
+    """The file without what only matters to a program that reads it."""
+    return replace(config, problem=None, ignored=None, changed_after_start=False)
+
+
 def changed_after(captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> bool:
     """Whether a file changed after the process started. It compares ctime, because a rename keeps an old mtime."""
     if not process or process.get("started_at") is None:

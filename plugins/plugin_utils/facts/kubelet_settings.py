@@ -12,8 +12,8 @@ from typing import Any
 
 from ...module_utils.quantity import parse_cpu_list
 from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
-from ..releases.versions import Version, minor
-from .config_file import ConfigFile, read_kubelet_config
+from ..releases.versions import minor
+from .config_file import ConfigFile, as_missing, read_kubelet_config, without_problems
 from .kubeadm_patch_files import read_patches
 from .kubelet_command_line import (
     flag_source,
@@ -199,13 +199,6 @@ def _process(evidence: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, Seq
     return process, process["argv"] if process else []
 
 
-def _settings(
-    config: ConfigFile, layers: Sequence[ConfigFile], start: Start, argv: Sequence[str], version: Version | None
-) -> dict[str, Setting]:
-    settings = effective_settings(config, layers, start.running, version)
-    return with_legacy_port(settings) if config.kind == "missing" and _has_no_file(argv, start) else settings
-
-
 def _runtime_config(cri: Mapping[str, Any]) -> Mapping[str, Any]:
     response = cri.get("runtime_config")
     return response if isinstance(response, Mapping) else {}
@@ -216,19 +209,24 @@ def interpret_kubelet(
 ) -> tuple[KubeletFacts, list[Claim]]:
     """KubeletFacts of a snapshot's ``kubelet`` section, and all claims about observed fields."""
     process, argv = _process(evidence)
-    config = read_kubelet_config(evidence["config_path"], evidence["files"][evidence["config_path"]], process)
+    captured = evidence["files"][evidence["config_path"]]
     release = _find_version(evidence["version"])
     version = minor(release)
     start = _interpret_start(evidence, argv)
     dropins = read_dropins(evidence.get("config_dir") or {}, evidence["files"], process)
     layers = dropins if dropins_read(version, start) else ()
-    settings = _settings(config, layers, start, argv, version)
+    config = read_kubelet_config(evidence["config_path"], captured, process)
+    main, has_no_file = config, _has_no_file(argv, start)
+    if has_no_file:
+        config, main = without_problems(config), as_missing(config)
+    settings = effective_settings(main, layers, start.running, version)
+    settings = with_legacy_port(settings) if has_no_file else settings
     response = evidence.get("configz") or {}
     configz = without_deep_fields(response.get("config") or {})
-    healthz_now = healthz_url(config, layers, start.running, version)
+    healthz_now = healthz_url(main, layers, start.running, version)
     policy = settings.get(CPU_MANAGER_POLICY.key)
     checkpoint, memory_checkpoint = _checkpoints(evidence, version)
-    plain_text = "" if config.problem else evidence["files"][config.path].get("text", "")
+    plain_text = "" if config.problem else captured.get("text", "")
     facts = KubeletFacts(
         installed=evidence["program"] is not None,
         running=process is not None,
@@ -242,17 +240,18 @@ def interpret_kubelet(
         healthy=evidence["healthz"] == "ok" if process and healthz_now else None,
         settings=settings,
         dropins=dropins,
+        runs_without_file=has_no_file,
         start=start,
         memory_checkpoint=memory_checkpoint,
         kubeadm_patches=read_patches(evidence.get("kubeadm_patches")),
         configz=configz if "config" in response else None,
         configz_error=_configz_error(response),
         static_pods=_static_pods(evidence.get("static_pods"), settings.get(STATIC_POD_PATH.key)),
-        healthz_url=healthz_url(config, layers, start.running if start.following is None else start.following, version),
+        healthz_url=healthz_url(main, layers, start.running if start.following is None else start.following, version),
         odd_driver_line=find_line_agents_miss(plain_text, CGROUP_DRIVER.key, CGROUP_DRIVER.choices),
         odd_policy_line=find_line_agents_miss(plain_text, CPU_MANAGER_POLICY.key, CPU_MANAGER_POLICY.choices),
     )
-    claims = [claim for field in OBSERVED for claim in _claims(field, config, layers, start.running)]
+    claims = [claim for field in OBSERVED for claim in _claims(field, main, layers, start.running)]
     return facts, claims + _later_claims(start) + _configz_claims(configz)
 
 

@@ -77,6 +77,8 @@ class KubeletFacts:
     """None if kubelet does not run or its health endpoint is disabled."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     dropins: tuple[ConfigFile, ...] = ()
+    runs_without_file: bool = False
+    """It runs as a separate process without --config, so it does not read ``config``, even if the file exists."""
     start: Start = field(default_factory=Start)
     memory_checkpoint: Checkpoint | None = None
     configz: Mapping[str, Any] | None = None

@@ -15,7 +15,7 @@ from ...module_utils.snapshot.process_evidence import command_line_option
 from ..edit.readers import read_yaml
 from ..edit.text_errors import ParseError
 from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT
-from .config_file import ConfigFile, read_config
+from .config_file import ConfigFile, as_missing, read_config
 from .kubelet_command_line import parse_flags
 from .kubelet_layers import claims_of, effective_settings, healthz_url, read_dropins, render_value, unread_reason
 from .kubelet_state import Flag, KubeletFacts, Start
@@ -48,7 +48,10 @@ def _read_arguments(captured: Mapping[str, Any]) -> Iterator[tuple[str, list[str
 
 
 def as_embedded(kubelet: KubeletFacts, snapshot: Mapping[str, Any]) -> tuple[KubeletFacts, list[Claim]]:
-    """Facts of a kubelet that is not a separate process, and the claims of its drop-ins, if it reads any."""
+    """Facts of a kubelet that is not a separate process, and the claims of its drop-ins, if it reads any.
+
+    A kubelet program on the node is another one: the version of this kubelet is unknown.
+    """
     directory = snapshot["kubelet"].get("embedded_dir") or {}
     if not directory.get("folder"):
         # It is unknown whether its file or its defaults are in effect.
@@ -61,13 +64,14 @@ def as_embedded(kubelet: KubeletFacts, snapshot: Mapping[str, Any]) -> tuple[Kub
     start = Start(
         running=running, config_dir=path, config_dir_exists=exists, incomplete_reason=unread_reason(directory)
     )
-    no_file = replace(kubelet.config, kind="missing", values={}, problem=None)
+    no_file = as_missing(kubelet.config)
     settings = effective_settings(no_file, dropins, running, None)
     healthz = healthz_url(no_file, dropins, running, None)
     policy = settings[CPU_MANAGER_POLICY.key]
     facts = replace(
         kubelet,
         installed=True,
+        version=None,
         running=process is not None,
         healthy=snapshot["kubelet"]["healthz"] == "ok" if process and healthz else None,
         healthz_url=healthz,

@@ -62,7 +62,9 @@ def flag_text(flags: Sequence[Flag], name: str) -> str | None:
 def reads_main(kubelet: KubeletFacts) -> bool:
     """Whether kubelet is started with --config; if its command line is unknown, whether the file exists."""
     running = kubelet.start.running
-    return kubelet.config.kind != "missing" and bool(not running or flag_text(running, "--config"))
+    if kubelet.config.kind == "missing" or kubelet.runs_without_file:
+        return False
+    return not running or bool(flag_text(running, "--config"))
 
 
 def config_dir_obstacle(facts: NodeFacts) -> str | None:

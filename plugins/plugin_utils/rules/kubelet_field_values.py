@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..facts.config_file import value_at
+from ..facts.config_file import as_missing, value_at
 from ..facts.kubelet_accepted_values import (
     DEFAULT_QUOTA_PERIOD,
     NEEDED_GATES,
@@ -49,7 +49,8 @@ class _Values:
         if key not in self._settings:
             kubelet = self.facts.kubelet
             dropins = kubelet.dropins if dropins_read(self.version, kubelet.start) else ()
-            setting = effective_setting(unused_field(key), kubelet.config, dropins, kubelet.start.running, self.version)
+            main = as_missing(kubelet.config) if kubelet.runs_without_file else kubelet.config
+            setting = effective_setting(unused_field(key), main, dropins, kubelet.start.running, self.version)
             self._settings[key] = setting if key in self._kinds else None
         return self._settings[key]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.kubelet_location import reads_main
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     KUBELET_FILE,
@@ -63,6 +64,25 @@ def test_without_a_file_the_read_only_port_is_open(flags: list[str], port: str, 
     node = put(captured(ALIGNED), ["/usr/bin/kubelet", *flags], "kubelet", "processes", 0, "argv")
     kubelet = facts_of(missing(node, "kubelet", KUBELET_FILE)).kubelet
     assert value(kubelet, "readOnlyPort") == (port, source)
+
+
+@pytest.mark.parametrize("text", [None, "cgroupDriver: systemd\nreadOnlyPort: 1\n", "not: [valid"])
+def test_without_config_a_file_at_the_default_path_is_not_read(text: str | None) -> None:
+    """The file is evidence, for agents that parse it; its values and its problems are not kubelet's."""
+    node = put(captured(ALIGNED), ["/usr/bin/kubelet", "--v=2"], "kubelet", "processes", 0, "argv")
+    if text is not None:
+        node = put(node, text, "kubelet", "files", KUBELET_FILE, "text")
+    facts = facts_of(node)
+    assert value(facts.kubelet, "cgroupDriver") == ("cgroupfs", "kubelet's default")
+    assert value(facts.kubelet, "readOnlyPort") == ("10255", "kubelet's default without --config")
+    assert (facts.driver.authority, facts.kubelet.config.kind) == ("default", "regular")
+    assert facts.kubelet.config.problem is None
+    assert not reads_main(facts.kubelet)
+
+
+def test_a_kubelet_without_any_flag_reads_no_file() -> None:
+    node = put(captured(ALIGNED), ["/usr/bin/kubelet"], "kubelet", "processes", 0, "argv")
+    assert not reads_main(facts_of(node).kubelet)
 
 
 def test_k3s_starts_its_kubelet_with_its_own_flags() -> None:

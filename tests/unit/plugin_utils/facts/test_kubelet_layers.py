@@ -53,7 +53,7 @@ def evidence(version: str | None, main: str = "", flags_given: tuple[str, ...] =
     """The kubelet section of a snapshot."""
     paths = {f"{DIRECTORY}/{name}.conf": content for name, content in dropins.items()}
     return {
-        "processes": [{"pid": 1, "argv": ["/usr/bin/kubelet", *flags_given], "started_at": 10.0}],
+        "processes": [{"pid": 1, "argv": ["/usr/bin/kubelet", f"--config={MAIN}", *flags_given], "started_at": 10.0}],
         "program": "/usr/bin/kubelet",
         "version": f"Kubernetes v{version}" if version else None,
         "config_path": MAIN,

@@ -269,6 +269,26 @@ def test_k3s_reads_the_collections_drop_in_after_its_own(tmp_path: Path) -> None
     assert result["services"]["kubelet"]["unit"] == "k3s.service"
 
 
+@pytest.mark.parametrize("version", ["Kubernetes v1.20.4", "Kubernetes v1.27.3", "Kubernetes v1.35.0"])
+def test_another_kubelet_program_on_the_node_is_not_the_one_in_k3s(version: str, tmp_path: Path) -> None:
+    plain = Node(tmp_path / "plain", "k3s-1.32-drop-ins").edited({"topology_manager_policy": "restricted"})
+    node = Node(tmp_path / "beside", "k3s-1.32-drop-ins", live={"kubelet": {"version": version}})
+    assert node.snapshot["kubelet"]["version"] == version
+    assert node.facts.kubelet.version is None
+    assert node.refused({"topology_manager_policy": "restricted"}) == []
+    assert node.edited({"topology_manager_policy": "restricted"}) == plain
+
+
+@pytest.mark.parametrize(
+    ("files", "authority"),
+    [({}, "config"), ({"/etc/rancher/k3s/config.yaml": 'kubelet-arg: ["cgroup-driver=cgroupfs"]\n'}, "flag")],
+)
+def test_the_driver_of_k3s_has_the_authority_of_its_source(
+    files: dict[str, str], authority: str, tmp_path: Path
+) -> None:
+    assert Node(tmp_path, "k3s-1.32-drop-ins", files=files).facts.driver.authority == authority
+
+
 def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> None:
     node = Node(tmp_path, "k3s-1.32-drop-ins")
     options = {"cpu_manager_policy": "static", "system_reserved": {"cpu": "1"}}
@@ -317,9 +337,7 @@ def test_an_older_one_is_refused_with_what_its_owner_can_set(host: str, code: st
     (refusal,) = refusals(PlanDraft(node.facts, profile(DESIRED)), LOCATION_REFUSALS)
     assert refusal.code == code
     assert "1.32" in str(refusal)
-    assert "kubelet-arg: cgroup-driver=systemd, cpu-manager-policy=static, topology-manager-policy=best-effort," in str(
-        refusal
-    )
+    assert "set kubelet-arg in its own configuration: cgroup-driver=systemd, cpu-manager-policy=static," in str(refusal)
 
 
 def test_the_unit_of_rke2_is_restarted_for_kubelet(tmp_path: Path) -> None:
