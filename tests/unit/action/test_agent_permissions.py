@@ -124,7 +124,7 @@ def test_messages_of_admission_are_reported(what: str, server: AgentServer, kube
     server.says = {what: (403, {"message": WORDS[what]})}
     message = deploy(kubeconfig)["msg"]
     assert f", or an admission controller refuses it: {WORDS[what]}. " in message
-    assert "or look at what refuses it; " in message
+    assert "or check which admission controller refuses it; " in message
 
 
 def test_a_refused_request_to_read_is_named(server: AgentServer, kubeconfig: str) -> None:

@@ -266,10 +266,10 @@ def test_a_job_that_failed_is_not_waited_for(apply: Task_) -> None:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "another digest": ({"sha256": "sha256:" + "0" * 64}, "and 0000000000"),
+    "another digest": ({"sha256": "sha256:" + "0" * 64}, "the expected sha256 is 0000000000"),
     "no digest": ({"sha256": ""}, "and no expected sha256 is set"),
     "no file": ({"manifest": "/nowhere.yaml"}, "/nowhere.yaml cannot be read: No such file or directory"),
-    "no manifest": ({"manifest": None}, "No manifest is given"),
+    "no manifest": ({"manifest": None}, "The option manifest is not set"),
     "registry": ({"registry": "https://mirror"}, "registry: 'https://mirror' is not a registry"),
     "no cluster named": ({"cluster_uid": ""}, "set colocation_cluster_uid: the-cluster"),
     "another cluster": ({"cluster_uid": "x"}, "leads to the cluster the-cluster, and colocation_cluster_uid is x"),

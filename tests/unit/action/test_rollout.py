@@ -118,7 +118,7 @@ def test_a_node_that_cannot_be_drained_is_named_and_nothing_is_done(tmp_path: Pa
     assert status == 0, output
     assert server.log == []
     assert "n1: skipped, it cannot be drained: default/a: no controller would re-create it" in output
-    assert "n1 is not drained, and its cordon as it was" in output
+    assert "n1 is not drained; its cordon is unchanged" in output
 
 
 def test_a_node_that_is_aligned_is_opened_if_a_killed_run_left_it_closed(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_a_link_in_the_tree_is_not_followed(tmp_path: Path) -> None:
     pod = tree.top / PODS["cgroupfs"]["burstable"]
     (pod / CONTAINER).symlink_to(tree.top)
     (value,) = compare_cgroup_values(tree.host, place("cgroupfs"), [expected_value("cpu.weight", "100")], ROOT)
-    assert value["reason"] == "a symlink stands where a cgroup should be"
+    assert value["reason"] == "it is a symbolic link instead of a cgroup, and is not followed"
 
 
 def test_a_missing_controller_is_an_error(tmp_path: Path) -> None:

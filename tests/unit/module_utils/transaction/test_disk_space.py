@@ -29,7 +29,7 @@ def disk(**values: int) -> os.statvfs_result:
     [
         ({}, 50000, "50000 bytes are needed and 40960 are free, so 9040 are missing"),
         ({"f_flag": os.ST_RDONLY}, 1, "its file system is mounted read-only"),
-        ({"f_ffree": 0}, 1, "no inode left"),
+        ({"f_ffree": 0}, 1, "no free inode"),
         ({}, 40960, ""),
         ({"f_files": 0, "f_ffree": 0}, 1, ""),
         ({"f_blocks": 0, "f_bfree": 0}, 50000, ""),

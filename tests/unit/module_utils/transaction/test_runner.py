@@ -143,7 +143,7 @@ def test_a_plan_made_from_the_half_done_state_is_refused_after_the_roll_back(
     result = carry_out(simulation, document(simulation, "t-2"))
     assert (result["state"], result["recovered"]["id"]) == ("refused", "t-1")
     assert "Run this again" in result["error"]["message"]
-    assert "t-1 was undone" in result["error"]["node"]
+    assert "t-1 was rolled back" in result["error"]["node"]
     assert simulation.tree() == tree
 
 
@@ -162,7 +162,7 @@ def test_a_plan_that_depends_on_the_undone_changes_is_refused(
             carry_out(simulation, document(simulation, "t-1"))
     result = carry_out(simulation, document(simulation, "t-2", files=[], validate=[]))
     assert (result["state"], result["recovered"]) == ("refused", {"id": "t-1", "state": "rolled-back"})
-    assert "t-1 was undone first" in result["error"]["message"]
+    assert "t-1 was rolled back first" in result["error"]["message"]
     assert simulation.tree() == tree
 
 
@@ -255,7 +255,7 @@ def test_a_gate_fails_at_its_timeout(simulation: Simulation) -> None:
     began = simulation.clock.monotonic()
     result = carry_out(simulation, plan)
     assert result["error"]["step"] == "health gate"
-    assert "cpu_manager_state says static, not dynamic" in result["error"]["message"]
+    assert "cpu_manager_state has static, not dynamic" in result["error"]["message"]
     assert 60 <= simulation.clock.monotonic() - began < 90
 
 

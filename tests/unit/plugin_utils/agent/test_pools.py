@@ -179,7 +179,7 @@ def test_network_qos_needs_the_release_and_the_file(version: str, reason: str) -
 
 def test_a_feature_with_unknown_support_is_disabled() -> None:
     off = features_of(host("n1", V2_CGROUPFS))[1]
-    assert off["CPUBurst"] == "nothing shows whether the kernel has it (cpu.max.burst, no cgroup to read it in)"
+    assert off["CPUBurst"] == "it is unknown whether the kernel has it (cpu.max.burst, no cgroup to read it in)"
 
 
 def test_kubelets_own_memory_qos_excludes_the_agents() -> None:

@@ -161,7 +161,7 @@ def test_foreign_changes_of_managed_values_are_reported_and_remain() -> None:
 
 @pytest.mark.parametrize("data", [{}, {"agent.json": "{}"}, {"agent.json": '{"schema": 9}'}])
 def test_a_foreign_journal_is_refused(data: dict[str, str]) -> None:
-    with pytest.raises(ClusterError, match=r"volcano-colocation-agent is not what this version"):
+    with pytest.raises(ClusterError, match=r"volcano-colocation-agent does not have the format of this version"):
         parse_journal({**render_journal(AgentJournal(), SPACE), "data": data})
 
 

@@ -287,4 +287,4 @@ def test_memory_that_cannot_be_computed(change: tuple[str, str], words: str) -> 
 def test_without_numa_nodes_no_memory_is_computed() -> None:
     options = {"memory_manager_policy": "Static", "reserved_memory": "auto", **GIB}
     refusals = refused(put(node("1.30.14"), {}, "cpus", "numa"), options)
-    assert "no NUMA node" in str(refusals["reserved-memory-not-computable"])
+    assert "no known NUMA node" in str(refusals["reserved-memory-not-computable"])

@@ -119,13 +119,13 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         "reservation-too-large",
         same,
         {**STATIC, "system_reserved": {"cpu": "1500m"}, "kube_reserved": {"cpu": "1"}},
-        ("system_reserved, kube_reserved", "3 CPU(s)", "2 online", "Reserve fewer"),
+        ("system_reserved, kube_reserved", "3 CPU(s)", "2 are online", "Reserve fewer"),
     ),
     "all online reserved": (
         "reservation-too-large",
         same,
         {**STATIC, "reserved_system_cpus": "0-1"},
-        ("reserved_system_cpus", "2 CPU(s)", "2 online"),
+        ("reserved_system_cpus", "2 CPU(s)", "2 are online"),
     ),
     "a reservation in the file that is not a quantity": (
         "reservation-unreadable",

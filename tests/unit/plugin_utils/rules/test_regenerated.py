@@ -43,12 +43,12 @@ def test_an_aligned_setting_is_not_a_reason() -> None:
 @pytest.mark.parametrize(
     ("templates", "imports", "place"),
     [
-        ((), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / {LINES}.'),
-        ((TEMPLATE,), (), f"into the end of {TEMPLATE}: {LINES}."),
-        (("/another.tmpl",), (), f'into {TEMPLATE}: {{{{ template "base" . }}}} / '),
+        ((), (), f'to {TEMPLATE}: {{{{ template "base" . }}}} / {LINES}.'),
+        ((TEMPLATE,), (), f"to the end of {TEMPLATE}: {LINES}."),
+        (("/another.tmpl",), (), f'to {TEMPLATE}: {{{{ template "base" . }}}} / '),
         # containerd 1.7 would replace the whole table with that of a drop-in.
-        ((TEMPLATE,), (f"{DIRECTORY}/config.toml.d/*.toml",), f"into the end of {TEMPLATE}: {LINES}."),
-        ((TEMPLATE,), ("/etc/containerd/conf.d/*.toml",), f"into the end of {TEMPLATE}: "),
+        ((TEMPLATE,), (f"{DIRECTORY}/config.toml.d/*.toml",), f"to the end of {TEMPLATE}: {LINES}."),
+        ((TEMPLATE,), ("/etc/containerd/conf.d/*.toml",), f"to the end of {TEMPLATE}: "),
     ],
 )
 def test_the_file_for_lines_of_nri(templates: tuple[str, ...], imports: tuple[str, ...], place: str) -> None:

@@ -152,10 +152,10 @@ def test_memory_qos(node: Snapshot, lines: str, kernel: str, expected: list[tupl
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        (FACTOR, "or write the gate MemoryQoS: false."),
+        (FACTOR, "or set the gate MemoryQoS: false."),
         (
             "memoryReservationPolicy: TieredReservation\n",
-            "or write the gate MemoryQoS: false and memoryReservationPolicy: None.",
+            "or set the gate MemoryQoS: false and memoryReservationPolicy: None.",
         ),
     ],
 )
