@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
+DIRECTORY = Path(__file__).resolve().parent
 REPORTS = ROOT / ".cache" / "demo"
 NODE = "demo"
 MISALIGNED = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs")
@@ -22,7 +22,7 @@ INSTALL = "ansible_collections.volcano.colocation.tests.run.install"
 INTRODUCTION = """\
 This demo builds a Debian 13 node image and a kubelet (cached for later), boots a virtual machine from it and aligns it.
 The node begins as many do: kubelet uses the systemd driver, containerd uses cgroupfs, NRI is off, the CPU manager is
-none. Nothing outside this folder, ~/.cache and ~/.local/state is written.
+none. Nothing outside this directory, ~/.cache and ~/.local/state is written.
 With empty caches it takes about 5 minutes."""
 
 
@@ -67,7 +67,7 @@ def lab(*arguments: str) -> list[str]:
 
 def playbook(inventory: str, name: str, *arguments: str) -> list[str]:
     program = str(Path(sys.executable).with_name("ansible-playbook"))
-    return [program, "-i", inventory, "-e", f"@{HERE / 'profile.yml'}", *arguments, f"volcano.colocation.{name}"]
+    return [program, "-i", inventory, "-e", f"@{DIRECTORY / 'profile.yml'}", *arguments, f"volcano.colocation.{name}"]
 
 
 def shown(name: str, *arguments: str) -> str:
@@ -75,12 +75,12 @@ def shown(name: str, *arguments: str) -> str:
     return " ".join(words)
 
 
-def inventory_of(node: str) -> str:
+def write_inventory(node: str) -> str:
     listed = subprocess.run(lab("inventory", node), check=True, stdout=subprocess.PIPE, text=True)
     return listed.stdout.strip()
 
 
-def closing(inventory: str) -> str:
+def render_closing(inventory: str) -> str:
     return f"""
 The node is aligned, and it stays up:
   a shell on it        python3 tests/lab ssh {NODE}
@@ -93,7 +93,7 @@ The same on your own nodes:
   ansible-playbook -i your-inventory volcano.colocation.assess        # looks, changes nothing
   ansible-playbook -i your-inventory -e @your-profile.yml --check --diff volcano.colocation.provision
   ansible-playbook -i your-inventory -e @your-profile.yml volcano.colocation.provision
-{(HERE / "profile.yml").relative_to(ROOT)} is a profile to begin with."""
+{(DIRECTORY / "profile.yml").relative_to(ROOT)} is a profile to begin with."""
 
 
 def main() -> int:
@@ -107,7 +107,7 @@ def main() -> int:
     demo.announce("Boot the misaligned node and wait for its pods")
     demo.run(lab("down", NODE), f"python3 tests/lab down {NODE}")
     demo.run(lab("up", NODE, *MISALIGNED), shlex.join(["python3", "tests/lab", "up", NODE, *MISALIGNED]))
-    inventory = inventory_of(NODE)
+    inventory = write_inventory(NODE)
     demo.announce("Assess: what is true of the node?")
     demo.run(playbook(inventory, "assess"), shown("assess"))
     demo.announce("Provision: one transaction that ends aligned, or as it began")
@@ -117,9 +117,9 @@ def main() -> int:
     demo.announce("Verify: fails on drift")
     demo.run(playbook(inventory, "verify"), shown("verify"))
     demo.announce("The kernel's own word on the pods that run")
-    proof = (HERE / "proof.py").read_text(encoding="utf-8")
+    proof = (DIRECTORY / "proof.py").read_text(encoding="utf-8")
     demo.run(lab("ssh", NODE, "--", "python3", "-c", shlex.quote(proof)), "(on the node) python3 tests/demo/proof.py")
-    print(closing(inventory))
+    print(render_closing(inventory))
     print(f"\nThe demo took {(time.monotonic() - demo.began) / 60:.1f} minutes.")
     return 0
 

@@ -50,8 +50,8 @@ def choose(cache: Path, kernel: Path, device: Path = Path("/dev/kvm")) -> Accele
     """The accelerator for this boot of the host and this kernel; what the probe finds is kept in ``cache``."""
     if not has_device(device):
         return Accelerator.TCG
-    found = remember(cache, kernel, lambda: (Accelerator.KVM if _boots(kernel) else Accelerator.TCG).value)
-    return Accelerator(found) if found in set(Accelerator) else Accelerator.TCG
+    engine_name = remember(cache, kernel, lambda: (Accelerator.KVM if _boots(kernel) else Accelerator.TCG).value)
+    return Accelerator(engine_name) if engine_name in set(Accelerator) else Accelerator.TCG
 
 
 def has_device(device: Path = Path("/dev/kvm")) -> bool:
@@ -64,7 +64,7 @@ def remember(cache: Path, kernel: Path, probe: Callable[[], str]) -> str:
     status = kernel.stat()
     key = f"{kernel} {status.st_size} {status.st_mtime_ns}"
     memory = cache / f"engines-{BOOT_ID.read_text().strip()}.json"
-    known = _remembered(memory)
+    known = _load_memory(memory)
     if key not in known:
         known[key] = probe()
         partial = memory.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
@@ -73,7 +73,7 @@ def remember(cache: Path, kernel: Path, probe: Callable[[], str]) -> str:
     return known[key]
 
 
-def _remembered(memory: Path) -> dict[str, str]:
+def _load_memory(memory: Path) -> dict[str, str]:
     """Kernel to finding; empty when nothing sensible is remembered."""
     try:
         known = json.loads(memory.read_text())
@@ -109,15 +109,15 @@ def _boots(kernel: Path) -> bool:
 
 def _read_until(stream: IO[bytes], words: tuple[bytes, ...]) -> bytes:
     """What the program says until one of ``words``, its end, or the end of patience."""
-    seen = b""
+    output = b""
     deadline = time.monotonic() + PROBE_SECONDS
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
-        while not any(word in seen for word in words):
+        while not any(word in output for word in words):
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 break
             block = stream.read(4096)
             if not block:
                 break
-            seen += block
-    return seen
+            output += block
+    return output

@@ -35,9 +35,9 @@ class Source:
 def parse_one_line(text: str) -> Iterator[Source]:
     """Sources of a ``*.list`` file: ``deb [option=value …] URI suite component …``."""
     for line in text.splitlines():
-        found = re.match(r"\s*(deb|deb-src)\s+(?:\[([^\]]*)\]\s*)?(\S+)\s+(\S+)((?:\s+[^\s#]+)*)", line)
-        if found:
-            kind, options, uri, suite, components = found.groups()
+        match = re.match(r"\s*(deb|deb-src)\s+(?:\[([^\]]*)\]\s*)?(\S+)\s+(\S+)((?:\s+[^\s#]+)*)", line)
+        if match:
+            kind, options, uri, suite, components = match.groups()
             signed_by = re.search(r"(?:^|\s)signed-by=(\S+)", options or "")
             yield Source((kind,), uri, (suite,), tuple(components.split()), signed_by.group(1) if signed_by else "")
 
@@ -60,24 +60,24 @@ def parse_deb822(text: str) -> Iterator[Source]:
 
 def host_sources(apt: Path = Path("/etc/apt")) -> list[Source]:
     """Every source of this host, in the order in which apt reads them."""
-    found: list[Source] = []
+    sources: list[Source] = []
     for path in [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]:
         if path.suffix in (".list", ".sources") and path.is_file():
             text = path.read_text(errors="replace")
-            found.extend(parse_deb822(text) if path.suffix == ".sources" else parse_one_line(text))
-    return found
+            sources.extend(parse_deb822(text) if path.suffix == ".sources" else parse_one_line(text))
+    return sources
 
 
 def debian_source(sources: Iterable[Source]) -> Source:
     """The first Debian archive among ``sources``; COLOCATION_LAB_MIRROR overrides it (hosts that are not Debian)."""
     if os.environ.get("COLOCATION_LAB_MIRROR"):
         return Source(("deb",), os.environ["COLOCATION_LAB_MIRROR"], ("stable",), ("main",), KEYRING)
-    found: Source | None = next((source for source in sources if source.is_debian), None)
-    if found is None:
+    debian: Source | None = next((source for source in sources if source.is_debian), None)
+    if debian is None:
         raise LabError(
             "the apt sources of this host name no Debian mirror: set COLOCATION_LAB_MIRROR to the URI of one"
         )
-    return found
+    return debian
 
 
 def source_line(source: Source, kind: str, suite: str) -> str:

@@ -52,11 +52,13 @@ def parser() -> argparse.ArgumentParser:
     up = commands.add_parser("up", help="start a node and wait until its pods run")
     up.add_argument("name")
     _specification(up)
-    up.add_argument("--root", default="", metavar="FOLDER", help="boot this root file system, which `image` has made")
+    up.add_argument(
+        "--root", default="", metavar="DIRECTORY", help="boot this root file system, which `image` has made"
+    )
     _wait(up)
 
-    image = commands.add_parser("image", help="write the root file system of such a node into a folder")
-    image.add_argument("folder")
+    image = commands.add_parser("image", help="write the root file system of such a node into a directory")
+    image.add_argument("directory")
     _specification(image)
 
     for name, text in (
@@ -108,13 +110,13 @@ def specification(arguments: argparse.Namespace) -> NodeSpec:
         cpus=arguments.cpus,
         memory=arguments.memory,
         numa=arguments.numa,
-        kubelet=_resolved(arguments.kubelet),
+        kubelet=_resolve(arguments.kubelet),
         kernel_args=tuple(arguments.kernel_arg),
         layout=arguments.layout,
         kubelet_flags=tuple(arguments.kubelet_flag),
         root=str(Path(arguments.root).resolve()) if getattr(arguments, "root", "") else "",
         engine=arguments.engine,
-        containerd=_resolved(arguments.containerd),
+        containerd=_resolve(arguments.containerd),
     )
 
 
@@ -142,12 +144,12 @@ def _specification(command: argparse.ArgumentParser) -> None:
 def _kubelet(command: argparse.ArgumentParser) -> None:
     text = f"a release (default {DEFAULT_KUBELET}), a binary, debian (1.20) or none; `programs` lists the releases"
     command.add_argument("--kubelet", default=DEFAULT_KUBELET, metavar="RELEASE|PATH|debian|none", help=text)
-    text = "a release or a folder with its programs, in place of that of the suite; `programs` lists the releases"
-    command.add_argument("--containerd", default=DEBIAN_CONTAINERD, metavar="RELEASE|FOLDER", help=text)
+    text = "a release or a directory with its programs, in place of that of the suite; `programs` lists the releases"
+    command.add_argument("--containerd", default=DEBIAN_CONTAINERD, metavar="RELEASE|DIRECTORY", help=text)
 
 
-def _resolved(wanted: str) -> str:
-    return str(Path(wanted).resolve()) if is_path(wanted) else wanted
+def _resolve(choice: str) -> str:
+    return str(Path(choice).resolve()) if is_path(choice) else choice
 
 
 def _wait(command: argparse.ArgumentParser) -> None:

@@ -118,16 +118,16 @@ def base_files(kubelet: Kubelet | None, images: bytes, containerd: Containerd | 
     texts.update({path: "" for path in UPDATED})
     units = "etc/systemd/system"
     links = {f"{units}/{unit}": "/dev/null" for unit in MASKED_UNITS}
-    wanted = WANTED_UNITS if kubelet else {**WANTED_UNITS, **RUNTIME_UNITS}
-    links.update({f"{units}/multi-user.target.wants/{unit}": path for unit, path in wanted.items()})
+    enabled = WANTED_UNITS if kubelet else {**WANTED_UNITS, **RUNTIME_UNITS}
+    links.update({f"{units}/multi-user.target.wants/{unit}": path for unit, path in enabled.items()})
     if containerd:
         links[CNI_PROGRAMS] = DEBIAN_CNI_PROGRAMS
     return BaseFiles(texts, links, kubelet, images, containerd)
 
 
-def _tree(folder: Path, below: str = "") -> dict[str, str]:
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
-    return {f"{below}{path.relative_to(folder)}": path.read_text() for path in files}
+def _tree(directory: Path, below: str = "") -> dict[str, str]:
+    files = [path for path in sorted(directory.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    return {f"{below}{path.relative_to(directory)}": path.read_text() for path in files}
 
 
 def _runtime_files() -> dict[str, str]:

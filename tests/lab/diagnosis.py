@@ -28,13 +28,13 @@ SECONDS = 2.0
 
 def diagnose(node: Node) -> str:
     """Lines for a person: the machine's state, then what the kernel printed when it was asked."""
-    log = node.folder / SERIAL_LOG
+    log = node.directory / SERIAL_LOG
     before = log.stat().st_size
-    lines = [*(_user_mode(node) if node.engine is Engine.UML else _virtual(node.folder))]
+    lines = [*(_user_mode(node) if node.engine is Engine.UML else _virtual(node.directory))]
     with log.open("rb") as stream:
         stream.seek(before)
-        said = stream.read().decode(errors="replace").splitlines()
-    return "\n".join([*lines, *(said or ["kernel: it prints nothing when it is asked"])])
+        printed = stream.read().decode(errors="replace").splitlines()
+    return "\n".join([*lines, *(printed or ["kernel: it prints nothing when it is asked"])])
 
 
 def _user_mode(node: Node) -> Iterator[str]:
@@ -47,16 +47,16 @@ def _user_mode(node: Node) -> Iterator[str]:
         yield f"kernel: {error}"
 
 
-def _virtual(folder: Path) -> Iterator[str]:
-    path = folder / qemu.MONITOR
+def _virtual(directory: Path) -> Iterator[str]:
+    path = directory / qemu.MONITOR
     try:
         yield f"VM: {monitor.execute(path, 'query-status')}"
         for command in ("info cpus", "info blockstats", "info usernet"):
-            answer = monitor.execute(path, "human-monitor-command", {"command-line": command})
-            yield f"{command}: {str(answer).strip()}"
+            result = monitor.execute(path, "human-monitor-command", {"command-line": command})
+            yield f"{command}: {str(result).strip()}"
         for key in SYSRQ:
             monitor.execute(path, "chardev-send-break", {"id": "serial"})
-            with monitor.unix_connection(folder / qemu.SERIAL, timeout=10) as serial:
+            with monitor.unix_connection(directory / qemu.SERIAL, timeout=10) as serial:
                 serial.sendall(key.encode())
                 time.sleep(SECONDS)
     except (LabError, ValueError) as error:

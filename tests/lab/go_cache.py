@@ -17,7 +17,7 @@ from .progress import Progress
 LIMIT = 8_000_000_000
 """Bytes. The default set of programs leaves 4 GB; Go itself deletes only what was not used for five days."""
 
-_KEPT = 0.75
+_TARGET_SHARE = 0.75
 """Share of the limit that is left after trimming, so that not every build trims."""
 
 
@@ -32,8 +32,8 @@ class CachedFile:
 
 def trim(cache: Cache, progress: Progress, limit: int = LIMIT) -> None:
     """Delete what was not used for longest when the cache is above its limit and no build runs."""
-    folder = cache.scratch(COMPILED)
-    files = sorted(_files(folder), key=lambda file: file.used)
+    directory = cache.scratch(COMPILED)
+    files = sorted(_files(directory), key=lambda file: file.used)
     total = sum(file.size for file in files)
     if total <= limit:
         return
@@ -41,9 +41,9 @@ def trim(cache: Cache, progress: Progress, limit: int = LIMIT) -> None:
         if not free:
             progress.say(f"Go's build cache has {total / 1e9:.1f} GB; another build uses it, the last one trims it")
             return
-        kept = _delete(files, total, limit * _KEPT)
+        remaining_bytes = _delete(files, total, limit * _TARGET_SHARE)
     progress.say(
-        f"Go's build cache had {total / 1e9:.1f} GB, more than {limit / 1e9:.1f}: deleted down to {kept / 1e9:.1f}"
+        f"Go's build cache had {total / 1e9:.1f} GB, more than {limit / 1e9:.1f}: deleted down to {remaining_bytes / 1e9:.1f}"
     )
 
 
@@ -57,9 +57,9 @@ def _delete(files: list[CachedFile], total: int, target: float) -> int:
     return total
 
 
-def _files(folder: Path) -> Iterator[CachedFile]:
-    """Go's cache has 256 folders, 00 to ff, with the files."""
-    for below in folder.glob("[0-9a-f][0-9a-f]"):
+def _files(directory: Path) -> Iterator[CachedFile]:
+    """Go's cache has 256 directories, 00 to ff, with the files."""
+    for below in directory.glob("[0-9a-f][0-9a-f]"):
         # `programs --prune` may delete it.
         with contextlib.suppress(FileNotFoundError), os.scandir(below) as entries:
             for entry in entries:

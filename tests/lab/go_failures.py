@@ -35,7 +35,7 @@ FAILURES = (
     ),
     _failure(
         r"checksum mismatch|SECURITY ERROR|verifying .*: (?:hash|sum)",
-        "a module's content is not what go.sum or the checksum database says: delete the folder go-mod in the lab's "
+        "a module's content is not what go.sum or the checksum database says: delete the directory go-mod in the lab's "
         "cache and run it again; if that fails too, the module proxy serves changed content and must not be trusted",
     ),
     _failure(
@@ -68,7 +68,7 @@ _SYSTEM_REMEDIES: dict[int, str] = {
     errno.EAGAIN: _MEMORY_REMEDY,
 }
 
-_SHOWN = 5
+_LAST_LINES = 5
 _SIGNALS: dict[int, str] = {signal.SIGKILL: "killed"}
 
 
@@ -77,10 +77,10 @@ def explain(output: str, status: int, what: str, log: Path) -> str:
     if status < 0:
         output += f"\ngo: signal: {_SIGNALS.get(-status, str(-status))}"
     for failure in FAILURES:
-        found = failure.pattern.search(output)
-        if found:
-            return f"{what} failed: {found.group().strip()}; {failure.remedy}. The whole output is in {log}"
-    last = " | ".join(line.strip() for line in output.strip().splitlines()[-_SHOWN:])
+        match = failure.pattern.search(output)
+        if match:
+            return f"{what} failed: {match.group().strip()}; {failure.remedy}. The whole output is in {log}"
+    last = " | ".join(line.strip() for line in output.strip().splitlines()[-_LAST_LINES:])
     return f"{what} failed: {last or 'without output'}. The whole output is in {log}"
 
 

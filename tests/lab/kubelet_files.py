@@ -55,7 +55,7 @@ RestartSec=10
 WantedBy=multi-user.target
 """
 
-# kubernetes/release, cmd/krel/templates/latest/kubeadm/10-kubeadm.conf, in the folder of the packages before 1.28
+# kubernetes/release, cmd/krel/templates/latest/kubeadm/10-kubeadm.conf, in the directory of the packages before 1.28
 _KUBEADM_DROPIN = f"""\
 # Note: This dropin only works with kubeadm and kubelet v1.11+
 [Service]
@@ -146,10 +146,10 @@ def own_files(spec: NodeSpec, version: Version, address: str) -> dict[str, str]:
 
 def links(layout: Layout) -> dict[str, str]:
     """Absolute path to target: what ``systemctl enable`` makes, and kubelet's program where the layout has it."""
-    found = {"/etc/systemd/system/multi-user.target.wants/kubelet.service": UNIT[layout]}
+    targets = {"/etc/systemd/system/multi-user.target.wants/kubelet.service": UNIT[layout]}
     if layout is Layout.KUBESPRAY:
-        found[KUBESPRAY_PROGRAM] = PROGRAM
-    return found
+        targets[KUBESPRAY_PROGRAM] = PROGRAM
+    return targets
 
 
 UNIT = {

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every engine gets to know of a node's machine, and the names of the files in the node's folder."""
+"""What every engine gets to know of a node's machine, and the names of the files in the node's directory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Machine:
     """``subnet`` is N of 10.0.N.0/24, ``memory`` in MiB; ``base`` is the raw disk that the machine's own disk overlays,
     and ``seed`` such a disk that its own is copied from.
 
-    ``folder`` holds what belongs to this machine only; ``uuid`` marks its processes.
+    ``directory`` holds what belongs to this machine only; ``uuid`` marks its processes.
     """
 
     name: str
     uuid: str
-    folder: Path
+    directory: Path
     kernel: Path
     kernel_line: str
     base: Path

@@ -18,16 +18,16 @@ from .errors import LabError
 @contextlib.contextmanager
 def unix_connection(path: Path, timeout: float) -> Iterator[socket.socket]:
     """A connection to a unix socket whose path may be longer than the 107 bytes that an address can hold."""
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(timeout)
-            connection.connect(f"/proc/self/fd/{folder}/{path.name}")
+            connection.connect(f"/proc/self/fd/{directory}/{path.name}")
             yield connection
     except OSError as error:
         raise LabError(f"the VM does not answer at {path}: {error.strerror or error}") from error
     finally:
-        os.close(folder)
+        os.close(directory)
 
 
 def execute(path: Path, command: str, arguments: Mapping[str, str] | None = None, timeout: float = 30) -> Any:
@@ -36,16 +36,16 @@ def execute(path: Path, command: str, arguments: Mapping[str, str] | None = None
         answers.readline()
         for request in ({"execute": "qmp_capabilities"}, {"execute": command, "arguments": dict(arguments or {})}):
             connection.sendall(json.dumps(request).encode() + b"\n")
-            answer = _answer(answers, command)
-        return answer
+            result = _answer(answers, command)
+        return result
 
 
 def _answer(answers: IO[bytes], command: str) -> Any:
     """What follows a request; events that come between are not for us."""
     for line in answers:
-        answer = json.loads(line)
-        if "error" in answer:
-            raise LabError(f"the VM refuses {command}: {answer['error'].get('desc')}")
-        if "return" in answer:
-            return answer["return"]
+        reply = json.loads(line)
+        if "error" in reply:
+            raise LabError(f"the VM refuses {command}: {reply['error'].get('desc')}")
+        if "return" in reply:
+            return reply["return"]
     raise LabError(f"the VM ended during {command}")

@@ -50,10 +50,10 @@ class Identity:
 
 def containerd_config(spec: NodeSpec, packaged: str) -> str:
     """containerd's file: of Debian's package with tables added, or what another containerd prints with values set."""
-    return _appended(spec, packaged) if spec.containerd == DEBIAN_CONTAINERD else _edited(spec, packaged)
+    return _append_tables(spec, packaged) if spec.containerd == DEBIAN_CONTAINERD else _edit_values(spec, packaged)
 
 
-def _appended(spec: NodeSpec, packaged: str) -> str:
+def _append_tables(spec: NodeSpec, packaged: str) -> str:
     text = packaged if packaged.endswith("\n") else packaged + "\n"
     if spec.runtime_driver is Driver.SYSTEMD:
         text += _SYSTEMD_CGROUP
@@ -62,7 +62,7 @@ def _appended(spec: NodeSpec, packaged: str) -> str:
     return text
 
 
-def _edited(spec: NodeSpec, printed: str) -> str:
+def _edit_values(spec: NodeSpec, printed: str) -> str:
     runc = next((table for table in _RUNC_OPTIONS if has_table(printed, table)), None)
     if not runc:
         raise LabError("`containerd config default` prints no options of runc: the lab does not know this containerd")

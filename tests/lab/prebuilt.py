@@ -33,19 +33,19 @@ def specifications(suites: Iterable[Suite], kubelet: str, containerd: str) -> It
 
 def build(cache: Cache, specs: Iterable[NodeSpec]) -> None:
     """Build what is missing. Where user-mode Linux cannot run a node, say why QEMU emulates it."""
-    wanted = tuple(specs)
-    _build_roots(cache, wanted)
-    emulated = [spec for spec in wanted if engines.choose(cache, spec) is Engine.QEMU]
+    desired = tuple(specs)
+    _build_roots(cache, desired)
+    emulated = [spec for spec in desired if engines.choose(cache, spec) is Engine.QEMU]
     if emulated:
         _build_user_mode_kernel(cache, emulated[0])
-    _build_images(wanted)
+    _build_images(desired)
 
 
 def build_without_kernel(cache: Cache, specs: Iterable[NodeSpec]) -> None:
     """The same for the engine that works already: the kernel of user-mode Linux takes minutes to build."""
-    wanted = tuple(specs)
-    _build_roots(cache, wanted)
-    _build_images(wanted)
+    desired = tuple(specs)
+    _build_roots(cache, desired)
+    _build_images(desired)
 
 
 def _build_roots(cache: Cache, specs: Iterable[NodeSpec]) -> None:
@@ -53,8 +53,8 @@ def _build_roots(cache: Cache, specs: Iterable[NodeSpec]) -> None:
         suites = {suite for spec in specs for suite in (spec.suite, spec.kernel_suite)}
         roots = [pool.submit(root.obtain, cache, suite) for suite in sorted(suites)]
         pool.submit(obtain_pause, cache).result()
-        for found in roots:
-            found.result()
+        for build in roots:
+            build.result()
 
 
 def _build_images(specs: Iterable[NodeSpec]) -> None:

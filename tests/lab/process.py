@@ -15,10 +15,10 @@ from pathlib import Path
 
 from .errors import LabError
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds in which a process may end in order."""
 
-KILL_PATIENCE = 120.0
+KILL_TIMEOUT = 120.0
 """Seconds until a killed process has to have ended: what it was writing to a busy disk comes first."""
 
 EXEC_SECONDS = 0.5
@@ -48,7 +48,7 @@ def start(
     descriptors: Iterable[int] = (),
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a process of a machine that outlives this one, in the folder of its log; it is seen to carry the mark."""
+    """Start a process of a machine that outlives this one, in the directory of its log; it is seen to carry the mark."""
     with log.open("ab") as stream:
         started = subprocess.Popen(
             argv,
@@ -71,22 +71,22 @@ def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
     return f"{MARK}={uuid}".encode() in _environment(proc / str(pid)).split(b"\0")
 
 
-def _environment(folder: Path) -> bytes:
+def _environment(directory: Path) -> bytes:
     """The environment of a process; empty when it has ended. While it starts another program there is none to read."""
     deadline = time.monotonic() + EXEC_SECONDS
     try:
         while True:
-            found = (folder / "environ").read_bytes()
-            if found or time.monotonic() > deadline or _has_ended(folder):
-                return found
+            content = (directory / "environ").read_bytes()
+            if content or time.monotonic() > deadline or _has_ended(directory):
+                return content
             time.sleep(0.001)
     except OSError:
         return b""
 
 
-def _has_ended(folder: Path) -> bool:
+def _has_ended(directory: Path) -> bool:
     """proc(5): the state is the first field behind the name, which is in brackets."""
-    return (folder / "stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
+    return (directory / "stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
 
 
 def end_machine(pid: int, uuid: str) -> None:
@@ -103,7 +103,7 @@ def kill_group(pid: int, uuid: str) -> None:
     try:
         if is_machine(pid, uuid):
             os.killpg(pid, signal.SIGKILL)
-            if not is_readable(handle, KILL_PATIENCE):
+            if not is_readable(handle, KILL_TIMEOUT):
                 raise LabError(f"process {pid} does not end")
     finally:
         os.close(handle)
@@ -111,7 +111,7 @@ def kill_group(pid: int, uuid: str) -> None:
 
 def end(
     pid: int,
-    is_ours: Callable[[int], bool],
+    is_managed: Callable[[int], bool],
     signals: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGKILL),
 ) -> None:
     """Stop a process and wait for its end; does nothing when the number is by now of a process that is not ours."""
@@ -121,12 +121,12 @@ def end(
         return
     try:
         # The handle was taken first: it means the process that is looked at now, even if the number is used again.
-        if not is_ours(pid):
+        if not is_managed(pid):
             return
         for number in signals:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handle, number)
-            if is_readable(handle, KILL_PATIENCE if number == signal.SIGKILL else PATIENCE):
+            if is_readable(handle, KILL_TIMEOUT if number == signal.SIGKILL else TIMEOUT):
                 return
         raise LabError(f"process {pid} does not end")
     finally:

@@ -31,8 +31,8 @@ def prune(cache: Cache, progress: Progress) -> None:
     for kind, name in cache.unfinished():
         _say(progress, f"unfinished {kind} {name}", cache.remove_unfinished(kind, name))
     with unused(cache) as free:
-        for folder in _go_folders(cache):
-            _say(progress, str(folder.relative_to(cache.root)), _delete(folder) if free else None)
+        for directory in _go_directories(cache):
+            _say(progress, str(directory.relative_to(cache.root)), _delete(directory) if free else None)
     disks = cache.entries(DISKS)
     if disks:
         size = _size(disk_usage(cache.root / DISKS))
@@ -56,16 +56,16 @@ def pinned() -> dict[str, set[str]]:
     }
 
 
-def _go_folders(cache: Cache) -> list[Path]:
+def _go_directories(cache: Cache) -> list[Path]:
     """Go's caches, the files of a killed `make lock`, and releases of Go that are not pinned or not complete."""
     toolchains = [path for path in cache.scratch(TOOLCHAINS).iterdir() if path.is_dir() and path.name != toolchain()]
-    found = [cache.root / name for name in (COMPILED, MODULES, WORK)]
-    return [folder for folder in [*found, *toolchains] if folder.is_dir()]
+    caches = [cache.root / name for name in (COMPILED, MODULES, WORK)]
+    return [directory for directory in [*caches, *toolchains] if directory.is_dir()]
 
 
-def _delete(folder: Path) -> int:
-    size = disk_usage(folder)
-    shutil.rmtree(folder, ignore_errors=True)
+def _delete(directory: Path) -> int:
+    size = disk_usage(directory)
+    shutil.rmtree(directory, ignore_errors=True)
     return size
 
 

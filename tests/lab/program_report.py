@@ -60,24 +60,24 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     programs.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
-def run(given: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
     """The exit status."""
     cache = Cache(cache_root())
-    if given.lock:
+    if options.lock:
         program_lock.lock(cache)
-    elif given.prune:
+    elif options.prune:
         program_prune.prune(cache, Progress("prune"))
-    elif given.build is not None:
-        return _build(cache, select(given.build or [BuildSet.TEST.value]))
+    elif options.build is not None:
+        return _build(cache, select(options.build or [BuildSet.TEST.value]))
     else:
         rows = [facts(cache, target) for target in targets()]
-        print(json.dumps(rows) if given.json else _table(cache, rows))
+        print(json.dumps(rows) if options.json else _table(cache, rows))
     return 0
 
 
 def targets() -> list[Target]:
     """Everything that the lab can build, in the order in which it is built."""
-    found = [
+    buildable = [
         Target(
             family.name,
             group.name,
@@ -90,7 +90,7 @@ def targets() -> list[Target]:
         for family in FAMILIES
         for group in family.groups
     ]
-    return [*found, _debian_target()]
+    return [*buildable, _debian_target()]
 
 
 def select(names: Sequence[str]) -> list[Target]:
@@ -106,27 +106,27 @@ def select(names: Sequence[str]) -> list[Target]:
 
 def facts(cache: Cache, target: Target) -> dict[str, object]:
     """A target for JSON; ``seconds`` and ``bytes`` are null unless it is built."""
-    folder = target.find(cache)
-    manifest = read_manifest(folder) if folder else {}
-    record = programs.read_build(folder) if BUILD in manifest and folder else None
+    directory = target.find(cache)
+    manifest = read_manifest(directory) if directory else {}
+    record = programs.read_build(directory) if BUILD in manifest and directory else None
     return {
         "family": target.family,
         "group": target.group,
         "release": target.release,
         "programs": list(target.names),
         "set": target.build_set.value,
-        "folder": str(folder) if folder else None,
+        "folder": str(directory) if directory else None,
         "seconds": record.seconds if record else None,
         "go": record.go if record else None,
-        "bytes": sum(file["size"] for file in manifest.values()) if folder else None,
+        "bytes": sum(file["size"] for file in manifest.values()) if directory else None,
     }
 
 
-def _build(cache: Cache, wanted: Sequence[Target]) -> int:
+def _build(cache: Cache, selected: Sequence[Target]) -> int:
     """One after the other, since each uses all CPUs; one that fails does not keep the others from being built."""
     failed: dict[str, LabError] = {}
-    for number, target in enumerate(wanted, 1):
-        progress = Progress(f"{target.label} ({number}/{len(wanted)})")
+    for number, target in enumerate(selected, 1):
+        progress = Progress(f"{target.label} ({number}/{len(selected)})")
         try:
             target.obtain(cache)
             progress.say("ready")
@@ -134,7 +134,7 @@ def _build(cache: Cache, wanted: Sequence[Target]) -> int:
             progress.say(f"failed: {error}")
             failed[target.label] = error
     if failed:
-        raise _summary(failed, len(wanted))
+        raise _summary(failed, len(selected))
     return 0
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from .errors import LabError
 
 MODULES = Path(__file__).resolve().parent / "go"
-"""A folder with a Go module for each family."""
+"""A directory with a Go module for each family."""
 
 KUBELET = "kubelet"
 KUBELET_JUDGE = "kubelet-judge"
@@ -31,14 +31,14 @@ class BuildSet(str, Enum):
 
 
 JUDGES = MODULES.parent.parent / "judges"
-"""A folder with the source of each program of ours that is built from a project's packages."""
+"""A directory with the source of each program of ours that is built from a project's packages."""
 
 
 @dataclass(frozen=True)
 class Program:
     """A program and the Go package it is built from.
 
-    ``source``: a folder of ours that is compiled as the main package of the family's module, under ``tags``.
+    ``source``: a directory of ours that is compiled as the main package of the family's module, under ``tags``.
     """
 
     name: str
@@ -79,8 +79,8 @@ class Family:
     replacements: tuple[tuple[str, str], ...] = ()
 
     @property
-    def folder(self) -> Path:
-        """The folder with its go.mod and go.sum."""
+    def directory(self) -> Path:
+        """The directory with its go.mod and go.sum."""
         return MODULES / self.name
 
     @property
@@ -121,8 +121,8 @@ _VOLCANO = "volcano.sh/volcano"
 _PROMETHEUS = "github.com/prometheus/prometheus"
 
 
-def _commands(module: str, *names: str, folder: str = "cmd") -> tuple[Program, ...]:
-    return tuple(Program(name, f"{module}/{folder}/{name}") for name in names)
+def _commands(module: str, *names: str, directory: str = "cmd") -> tuple[Program, ...]:
+    return tuple(Program(name, f"{module}/{directory}/{name}") for name in names)
 
 
 def _kubernetes_version(release: str) -> tuple[tuple[str, str], ...]:
@@ -214,9 +214,9 @@ def family(name: str) -> Family:
 
 def of_release(project: str, release: str) -> Family:
     """The family of a release as ``--kubelet`` and ``--containerd`` name it: ``1.35``, or in full ``1.35.4``."""
-    known = [each for each in FAMILIES if each.name.startswith(f"{project}-")]
-    for each in known:
-        if release in (each.name.removeprefix(f"{project}-"), each.release):
-            return each
-    releases = ", ".join(sorted(each.name.removeprefix(f"{project}-") for each in known))
+    known = [family_ for family_ in FAMILIES if family_.name.startswith(f"{project}-")]
+    for family_ in known:
+        if release in (family_.name.removeprefix(f"{project}-"), family_.release):
+            return family_
+    releases = ", ".join(sorted(family_.name.removeprefix(f"{project}-") for family_ in known))
     raise LabError(f"the lab has no {project} {release}; it has {releases}, or give the path of your own, with a slash")

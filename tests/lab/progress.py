@@ -41,10 +41,10 @@ class Progress:
             while not over.wait(REPEAT_SECONDS):
                 self.say(text)
 
-        teller = threading.Thread(target=repeat, daemon=True)
-        teller.start()
+        repeater = threading.Thread(target=repeat, daemon=True)
+        repeater.start()
         try:
             yield
         finally:
             over.set()
-            teller.join()
+            repeater.join()

@@ -46,25 +46,25 @@ LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/us
 class Root:
     """One root file system in the cache."""
 
-    folder: Path
+    directory: Path
 
     @property
     def archive(self) -> Path:
-        return self.folder / "root.tar"
+        return self.directory / "root.tar"
 
     @property
     def kernel(self) -> Path:
-        return self.folder / "vmlinuz"
+        return self.directory / "vmlinuz"
 
     @property
     def busybox(self) -> Path:
         """A static busybox."""
-        return self.folder / "busybox"
+        return self.directory / "busybox"
 
     @property
     def containerd_config(self) -> Path:
         """``/etc/containerd/config.toml`` as the package installs it."""
-        return self.folder / "containerd.toml"
+        return self.directory / "containerd.toml"
 
 
 def recipe(suite: Suite) -> Recipe:
@@ -74,7 +74,9 @@ def recipe(suite: Suite) -> Recipe:
 
 def obtain(cache: Cache, suite: Suite) -> Root:
     """The root file system of a release."""
-    return Root(cache.obtain(recipe(suite), lambda folder, log: _build(suite, folder, log), Progress(suite.value)))
+    return Root(
+        cache.obtain(recipe(suite), lambda directory, log: _build(suite, directory, log), Progress(suite.value))
+    )
 
 
 def read(tar: tarfile.TarFile, name: str) -> bytes:
@@ -90,14 +92,14 @@ def read(tar: tarfile.TarFile, name: str) -> bytes:
 
 def kernel_release(tar: tarfile.TarFile) -> str:
     """Release of the one kernel of a root file system."""
-    found = sorted(name for name in tar.getnames() if re.fullmatch(r"\./boot/vmlinuz-.+", name))
-    if len(found) != 1:
-        raise LabError(f"{tar.name!r} has {len(found)} kernels, not one")
-    return found[0].split("vmlinuz-", 1)[1]
+    kernels = sorted(name for name in tar.getnames() if re.fullmatch(r"\./boot/vmlinuz-.+", name))
+    if len(kernels) != 1:
+        raise LabError(f"{tar.name!r} has {len(kernels)} kernels, not one")
+    return kernels[0].split("vmlinuz-", 1)[1]
 
 
-def _build(suite: Suite, folder: Path, log: Path) -> None:
-    root = Root(folder)
+def _build(suite: Suite, directory: Path, log: Path) -> None:
+    root = Root(directory)
     argv = [
         need(MMDEBSTRAP),
         *(

@@ -86,8 +86,8 @@ class NodeSpec:
     """One node; ``memory`` in MiB.
 
     ``kubelet`` is a path, a release (``1.35``), ``debian`` or ``none``; ``containerd`` a release (``2.4``), the path of
-    a folder with its programs, or '' for that of the suite. ``kubelet_flags`` are added to those that kubelet needs
-    here; ``root`` is a folder to boot instead of an image.
+    a directory with its programs, or '' for that of the suite. ``kubelet_flags`` are added to those that kubelet needs
+    here; ``root`` is a directory to boot instead of an image.
     """
 
     name: str
@@ -181,22 +181,22 @@ def _suite_problems(spec: NodeSpec) -> Iterator[str]:
 def _program_problems(spec: NodeSpec) -> Iterator[str]:
     """kubelet 1.35 to 1.37 work with each of these: without RuntimeConfig (before containerd 2.0) they take the driver
     of their own configuration (getCgroupDriverFromCRI in cmd/kubelet/app/server.go)."""
-    for project, wanted, others in (
+    for project, choice, keywords in (
         ("kubernetes", spec.kubelet, (DEBIAN_KUBELET, NO_KUBELET)),
         ("containerd", spec.containerd, (DEBIAN_CONTAINERD,)),
     ):
         try:
-            if wanted not in others and not is_path(wanted):
-                of_release(project, wanted)
+            if choice not in keywords and not is_path(choice):
+                of_release(project, choice)
         except LabError as error:
             yield str(error)
     if spec.kubelet == DEBIAN_KUBELET and is_containerd_2(spec.suite, spec.containerd):
         yield "containerd 2 serves no CRI v1alpha2, which Debian's kubelet 1.20 needs: use another kubelet"
 
 
-def is_path(wanted: str) -> bool:
+def is_path(choice: str) -> bool:
     """True when a kubelet or containerd is named by its path, which has a slash, not by its release."""
-    return "/" in wanted
+    return "/" in choice
 
 
 def is_containerd_2(suite: Suite, containerd: str) -> bool:

@@ -65,9 +65,9 @@ class Connection:
                 process.stdin.close()
             for line in process.stdout:
                 yield line.rstrip("\n")
-            said = process.stderr.read().strip()
+            errors = process.stderr.read().strip()
         if process.returncode != 0:
-            raise LabError(f"the node's ssh failed: {said or process.returncode}")
+            raise LabError(f"the node's ssh failed: {errors or process.returncode}")
 
     def close(self) -> None:
         """End the shared connection, if there is one: it would outlive the node's own end of it."""
@@ -88,12 +88,12 @@ def answers(port: int) -> bool:
         return False
 
 
-def lab_key(folder: Path) -> Path:
+def lab_key(directory: Path) -> Path:
     """The lab's private key, made once."""
-    key = folder / "id_ed25519"
+    key = directory / "id_ed25519"
     if not key.exists():
-        partial = folder / f".id_ed25519.{os.getpid()}"
+        partial = directory / f".id_ed25519.{os.getpid()}"
         command.output([need(SSH_KEYGEN), "-q", "-t", "ed25519", "-N", "", "-C", "colocation-lab", "-f", str(partial)])
-        partial.with_name(partial.name + ".pub").rename(folder / "id_ed25519.pub")
+        partial.with_name(partial.name + ".pub").rename(directory / "id_ed25519.pub")
         partial.rename(key)
     return key

@@ -34,5 +34,5 @@ def set_value(text: str, table: Table, key: str, value: str) -> str:
 
 def _header(line: str) -> Table:
     """The table that a line begins, () when it begins none."""
-    found = _HEADER.match(line)
-    return tuple("".join(part) for part in _PART.findall(found.group(1))) if found else ()
+    match = _HEADER.match(line)
+    return tuple("".join(part) for part in _PART.findall(match.group(1))) if match else ()

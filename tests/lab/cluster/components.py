@@ -43,7 +43,7 @@ def etcd(plane: ControlPlane) -> Component:
     client, peer = f"https://{HOST}:{plane.ports.etcd}", f"https://{HOST}:{plane.ports.etcd_peer}"
     options = {
         "name": "lab",
-        "data-dir": plane.folder / "etcd",
+        "data-dir": plane.directory / "etcd",
         "listen-client-urls": client,
         "advertise-client-urls": client,
         "listen-peer-urls": peer,
@@ -106,7 +106,7 @@ def controller_manager(plane: ControlPlane) -> Component:
     """The controllers, with the signers of certificates."""
     name, pki = "kube-controller-manager", plane.pki
     options = {
-        **_secured(plane, name, plane.ports.controller_manager),
+        **_secure_options(plane, name, plane.ports.controller_manager),
         "client-ca-file": pki / "ca.crt",
         "requestheader-client-ca-file": pki / "front-proxy-ca.crt",
         "root-ca-file": pki / "ca.crt",
@@ -123,11 +123,11 @@ def controller_manager(plane: ControlPlane) -> Component:
 def scheduler(plane: ControlPlane) -> Component:
     """The default scheduler."""
     name = "kube-scheduler"
-    options = _secured(plane, name, plane.ports.scheduler)
+    options = _secure_options(plane, name, plane.ports.scheduler)
     return _component(plane.programs[name], options, plane.ports.scheduler)
 
 
-def _secured(plane: ControlPlane, name: str, port: int) -> dict[str, object]:
+def _secure_options(plane: ControlPlane, name: str, port: int) -> dict[str, object]:
     kubeconfig = plane.user_kubeconfig(name)
     return {
         "bind-address": HOST,

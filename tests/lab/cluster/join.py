@@ -19,7 +19,7 @@ from ..store import Node
 from . import control_plane, kubeadm, membership
 from .store import ControlPlane
 
-PATIENCE = 300.0
+TIMEOUT = 300.0
 
 SERVICE = "10.96.0.1:443"
 """Service ``kubernetes``, the first address of the range that the API server is given."""
@@ -27,12 +27,12 @@ SERVICE = "10.96.0.1:443"
 
 def join(plane: ControlPlane, names: Sequence[str]) -> None:
     """Make nodes members, and wait until each is ready; a node that is one already is given its files again."""
-    found = [_checked(plane, nodes.running(name)) for name in names]
-    said = {node.name: Progress(node.name) for node in found}
-    for node in found:
-        _make_member(plane, node, said[node.name])
-    for node in found:
-        _await_ready(plane, node, said[node.name])
+    members = [_check_member(plane, nodes.running(name)) for name in names]
+    progress = {node.name: Progress(node.name) for node in members}
+    for node in members:
+        _make_member(plane, node, progress[node.name])
+    for node in members:
+        _await_ready(plane, node, progress[node.name])
 
 
 def too_new(kubelet: str, server: str) -> bool:
@@ -44,7 +44,7 @@ def _minor(release: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", release)[:2])
 
 
-def _checked(plane: ControlPlane, node: Node) -> Node:
+def _check_member(plane: ControlPlane, node: Node) -> Node:
     if not node.kubelet_release:
         raise LabError(f"node {node.name} has no kubelet and cannot join")
     if too_new(node.kubelet_release, plane.release):
@@ -80,20 +80,20 @@ def _make_member(plane: ControlPlane, node: Node, progress: Progress) -> None:
 
 
 def _await_ready(plane: ControlPlane, node: Node, progress: Progress) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     with progress.repeated("waiting until the API server says that it is ready"):
         while not _is_ready(plane, node):
             if time.monotonic() > deadline:
-                raise LabError(f"node {node.name} is not ready after {PATIENCE:.0f} s (see: journal {node.name})")
+                raise LabError(f"node {node.name} is not ready after {TIMEOUT:.0f} s (see: journal {node.name})")
             time.sleep(1)
     progress.say("ready in the cluster")
 
 
 def _is_ready(plane: ControlPlane, node: Node) -> bool:
     """True for this boot of the node: what another one of its name had said does not count."""
-    answer = control_plane.kubectl(plane, "get", "node", node.name, "--ignore-not-found", "--output=json")
-    if not answer:
+    output = control_plane.kubectl(plane, "get", "node", node.name, "--ignore-not-found", "--output=json")
+    if not output:
         return False
-    item = json.loads(answer)
+    item = json.loads(output)
     same_boot = item["status"]["nodeInfo"]["bootID"] == node.boot_id or not node.boot_id
     return same_boot and control_plane.is_ready(item)

@@ -22,7 +22,7 @@ KUBELET_CONFIG_MAP = "kubelet-config"
 ADMINISTRATOR = ("kubernetes-admin", "system:masters")
 
 NODE_CERTIFICATES = "/etc/kubernetes/pki"
-"""kubeadm's default: what nodes read must name their folder, not that of this host."""
+"""kubeadm's default: what nodes read must name their directory, not that of this host."""
 
 API_VERSION = "kubeadm.k8s.io/v1beta4"
 
@@ -30,7 +30,7 @@ API_VERSION = "kubeadm.k8s.io/v1beta4"
 def configuration(plane: ControlPlane, host: str, certificates: str) -> str:
     """Input of kubeadm for clients that reach the API server at ``host``; JSON, which every reader of YAML takes.
 
-    ``certificates`` is the folder of certificates that kubeadm uses, or writes about.
+    ``certificates`` is the directory of certificates that kubeadm uses, or writes about.
     """
     gateways = [gateway(subnet) for subnet in SUBNETS]
     init = {
@@ -68,13 +68,13 @@ def make_credentials(plane: ControlPlane, log: Path) -> None:
 
 def _make_certificates(plane: ControlPlane, log: Path) -> None:
     """kubeadm keeps those that are there."""
-    config = _written(plane, configuration(plane, HOST, str(plane.pki)))
+    config = _write_configuration(plane, configuration(plane, HOST, str(plane.pki)))
     command.logged([*_kubeadm(plane), "init", "phase", "certs", "all", f"--config={config}"], log)
 
 
 def kubeconfig(plane: ControlPlane, user: str, group: str, host: str = HOST) -> str:
     """A kubeconfig with a certificate of a user in a group, '' for none, for a client that reaches us at ``host``."""
-    config = _written(plane, configuration(plane, host, str(plane.pki)))
+    config = _write_configuration(plane, configuration(plane, host, str(plane.pki)))
     argv = [*_kubeadm(plane), "kubeconfig", "user", f"--config={config}"]
     argv += [f"--client-name={user}", *([f"--org={group}"] if group else [])]
     return command.output(argv)
@@ -82,7 +82,7 @@ def kubeconfig(plane: ControlPlane, user: str, group: str, host: str = HOST) -> 
 
 def upload_configuration(plane: ControlPlane, log: Path) -> None:
     """ConfigMaps ``kubeadm-config`` and ``kubelet-config`` with the roles that let nodes read them."""
-    config = _written(plane, configuration(plane, HOST, NODE_CERTIFICATES))
+    config = _write_configuration(plane, configuration(plane, HOST, NODE_CERTIFICATES))
     argv = [*_kubeadm(plane), "init", "phase", "upload-config", "all", f"--kubeconfig={plane.kubeconfig}"]
     command.logged([*argv, f"--config={config}"], log)
 
@@ -99,7 +99,7 @@ def _kubeadm(plane: ControlPlane) -> list[str]:
     return [str(plane.programs["kubeadm"])]
 
 
-def _written(plane: ControlPlane, text: str) -> Path:
-    path = plane.folder / "kubeadm.yaml"
+def _write_configuration(plane: ControlPlane, text: str) -> Path:
+    path = plane.directory / "kubeadm.yaml"
     path.write_text(text)
     return path

@@ -81,7 +81,7 @@ def run(channel: Channel, pod: dict[str, Any], driver: str) -> None:
     print("pod", pod["name"], "runs in sandbox", sandbox, flush=True)
 
 
-def start(wanted: dict[str, Any]) -> None:
+def start(settings: dict[str, Any]) -> None:
     """What ran before is removed, then each pod run."""
     with CriClient("unix://" + SOCKET, TIMEOUT) as client:
         for sandbox in client.pod_sandboxes():
@@ -89,8 +89,8 @@ def start(wanted: dict[str, Any]) -> None:
             client.remove_pod_sandbox(sandbox.id)
     channel = Channel(SOCKET, TIMEOUT)
     try:
-        for pod in wanted["pods"]:
-            run(channel, pod, wanted["driver"])
+        for pod in settings["pods"]:
+            run(channel, pod, settings["driver"])
     finally:
         channel.close()
 
@@ -100,11 +100,11 @@ def main() -> None:
     making for a caller who was stopped.
     """
     with open("/etc/lab/pods.json") as stream:
-        wanted = json.load(stream)
+        settings = json.load(stream)
     deadline = time.monotonic() + TIMEOUT
     while True:
         try:
-            start(wanted)
+            start(settings)
             return
         except CriFailure as error:
             if time.monotonic() > deadline:

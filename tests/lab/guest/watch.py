@@ -47,13 +47,13 @@ def container(config: str) -> dict[str, str]:
 
 def containers() -> list[dict[str, str]]:
     """Every container that runs."""
-    found = []
+    running = []
     for config in sorted(glob.glob(TASKS)):
         try:
-            found.append(container(config))
+            running.append(container(config))
         except (OSError, ValueError):
             continue
-    return found
+    return running
 
 
 def runtime_answers() -> bool:
@@ -68,20 +68,20 @@ def runtime_answers() -> bool:
 
 def kubelet_answers() -> bool:
     try:
-        with urllib.request.urlopen("http://127.0.0.1:10248/healthz", timeout=5) as answer:
-            return bool(answer.read() == b"ok")
+        with urllib.request.urlopen("http://127.0.0.1:10248/healthz", timeout=5) as response:
+            return bool(response.read() == b"ok")
     except OSError:
         return False
 
 
 def services() -> list[str]:
     """What of the node's services is up, in the order in which they come."""
-    found = {
+    states = {
         RUNTIME: runtime_answers(),
         IMAGES: os.path.exists("/var/lib/lab/images-imported"),
         KUBELET: kubelet_answers(),
     }
-    return [event for event, true in found.items() if true]
+    return [event for event, true in states.items() if true]
 
 
 def refused() -> bool:
@@ -90,20 +90,20 @@ def refused() -> bool:
     return bool(subprocess.run([*argv, "--grep=expected cgroupsPath"], stdout=subprocess.PIPE, check=False).stdout)
 
 
-def main(patience: float, pods: list[str], events: list[str]) -> None:
-    deadline = time.monotonic() + patience
-    said: list[str] = []
+def main(timeout: float, pods: list[str], events: list[str]) -> None:
+    deadline = time.monotonic() + timeout
+    reported: list[str] = []
     while True:
         up, running = services(), containers()
-        started = [each for each in running if each["kind"] == "container"]
-        for event in [*up, *("pod {pod} runs in {cgroup}".format(**each) for each in started)]:
-            if event not in said:
+        started = [item for item in running if item["kind"] == "container"]
+        for event in [*up, *("pod {pod} runs in {cgroup}".format(**item) for item in started)]:
+            if event not in reported:
                 print(event, flush=True)
-                said.append(event)
+                reported.append(event)
         missing = [event for event in events if event not in up]
-        missing += [f"pod {pod}" for pod in pods if pod not in [each["pod"] for each in started]]
+        missing += [f"pod {pod}" for pod in pods if pod not in [item["pod"] for item in started]]
         # The journal is asked only while a healthy kubelet has no pod: it costs a second of an emulated CPU.
-        no_pods = KUBELET in up and not started and patience > 0 and refused()
+        no_pods = KUBELET in up and not started and timeout > 0 and refused()
         if no_pods or not missing or time.monotonic() > deadline:
             break
         time.sleep(0.5)

@@ -57,8 +57,8 @@ def recipe() -> Recipe:
 
 def find(cache: Cache) -> Path | None:
     """The kernel, if it is built."""
-    folder = cache.find(recipe())
-    return folder / "linux" if folder else None
+    directory = cache.find(recipe())
+    return directory / "linux" if directory else None
 
 
 def obtain(cache: Cache) -> Path:
@@ -78,8 +78,8 @@ def apply(change: Change, tree: Path) -> None:
     path.write_text(text.replace(change.before, change.after))
 
 
-def _build(folder: Path, log: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=folder) as work:
+def _build(directory: Path, log: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=directory) as work:
         tree = Path(work) / "tree"
         tree.mkdir()
         source = _source(Path(work), log)
@@ -90,17 +90,17 @@ def _build(folder: Path, log: Path) -> None:
         command.logged([*make, "allnoconfig"], log, cwd=tree)
         _check_config(tree / ".config")
         command.logged([*make, f"-j{os.cpu_count() or 1}", "linux"], log, cwd=tree)
-        (tree / "linux").rename(folder / "linux")
+        (tree / "linux").rename(directory / "linux")
 
 
 def _source(work: Path, log: Path) -> Path:
     """The archive of the kernel's source; LabError when Debian has none of ``SOURCES``."""
     errors = []
     for package in SOURCES:
-        folder = work / package
-        folder.mkdir()
+        directory = work / package
+        directory.mkdir()
         try:
-            return fetch_program(package, SUITE, f"./usr/src/{package}.tar.xz", folder, log)
+            return fetch_program(package, SUITE, f"./usr/src/{package}.tar.xz", directory, log)
         except LabError as error:
             errors.append(str(error))
     raise LabError(f"no kernel source could be fetched from {SUITE}: {'; '.join(errors)}")

@@ -21,8 +21,8 @@ def execute(path: Path, command: str, timeout: float = 10) -> str:
     """The answer to a command such as ``version`` or ``sysrq w``; LabError when there is none or it is a refusal."""
     words = command.encode()
     own = tempfile.TemporaryDirectory(prefix="lab-")
-    with own as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
-        connection.bind(os.path.join(folder, "answer"))
+    with own as directory, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
+        connection.bind(os.path.join(directory, "answer"))
         connection.settimeout(timeout)
         try:
             connection.sendto(_REQUEST.pack(MAGIC, VERSION, len(words), words), str(path))

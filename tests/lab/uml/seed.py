@@ -23,7 +23,7 @@ COMPLETE = "lab: the seed is complete"
 SUBNET = 250
 """No node has it, and each machine's network is its own."""
 
-PATIENCE = 300.0
+TIMEOUT = 300.0
 
 
 def obtain(cache: Cache, kernel: Path, initial: Path, base: Path) -> Path:
@@ -32,13 +32,13 @@ def obtain(cache: Cache, kernel: Path, initial: Path, base: Path) -> Path:
     parts = (str(kernel), str(initial), str(base), str(base.stat().st_mtime_ns), UNIT)
     progress = Progress(f"{base.parent.name} seed")
 
-    def build(folder: Path, _log: Path) -> None:
+    def build(directory: Path, _log: Path) -> None:
         identity = str(uuid.uuid4())
-        seed = Machine("seed", identity, folder, kernel, " ".join([*COMMON, UNIT]), base, SUBNET, 2, 2048, 1)
+        seed = Machine("seed", identity, directory, kernel, " ".join([*COMMON, UNIT]), base, SUBNET, 2, 2048, 1)
         hardware = f"ADDRESS={seed.address}\nGATEWAY={gateway(SUBNET)}\nDEVICE={uml.DEVICE}\nCARD={uml.CARD}\n"
-        (folder / INITRD).write_bytes(initial.read_bytes() + node_part(hardware, {"/etc/hostname": "seed\n"}, {}))
+        (directory / INITRD).write_bytes(initial.read_bytes() + node_part(hardware, {"/etc/hostname": "seed\n"}, {}))
         _boot(seed)
-        for path in folder.iterdir():
+        for path in directory.iterdir():
             if path.name != uml.DISK:
                 path.unlink()
 
@@ -47,15 +47,17 @@ def obtain(cache: Cache, kernel: Path, initial: Path, base: Path) -> Path:
 
 def _boot(seed: Machine) -> None:
     """Until the machine has ended by itself; LabError with its last words when it did not say that it succeeded."""
-    log = seed.folder / SERIAL_LOG
+    log = seed.directory / SERIAL_LOG
     uml.start(seed)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     try:
-        pid = int((seed.folder / PID).read_text())
+        pid = int((seed.directory / PID).read_text())
         while process.is_machine(pid, seed.uuid) and time.monotonic() < deadline:
             time.sleep(0.2)
     finally:
-        uml.end(seed.folder, seed.uuid)
-    said = log.read_text(errors="replace")
-    if COMPLETE not in said:
-        raise LabError(f"a node for others to be copied from did not get its container images: {said[-1000:].strip()}")
+        uml.end(seed.directory, seed.uuid)
+    output = log.read_text(errors="replace")
+    if COMPLETE not in output:
+        raise LabError(
+            f"a node for others to be copied from did not get its container images: {output[-1000:].strip()}"
+        )

@@ -27,13 +27,13 @@ def device(tmp_path: Path) -> Path:
     return path
 
 
-def install_qemu(folder: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+def install_qemu(directory: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program in QEMU's place; returns the file in which it counts its calls."""
-    calls = folder / "calls"
-    program = folder / "qemu-system-x86_64"
+    calls = directory / "calls"
+    program = directory / "qemu-system-x86_64"
     program.write_text(f"#!/bin/sh\necho call >> {calls}\n{body}\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{directory}:/usr/bin:/bin")
     return calls
 
 
@@ -53,8 +53,8 @@ def test_the_answer_is_remembered_for_each_kernel(
     calls = install_qemu(tmp_path, REFUSES, monkeypatch)
     other = tmp_path / "vmlinuz-other"
     other.write_text("another kernel")
-    for each in (kernel, kernel, other, kernel, other):
-        assert choose(tmp_path, each, device) is Accelerator.TCG
+    for image in (kernel, kernel, other, kernel, other):
+        assert choose(tmp_path, image, device) is Accelerator.TCG
     assert calls.read_text().count("call") == 2
 
 

@@ -106,7 +106,7 @@ def test_both_formats_are_read_in_apts_order(tmp_path: Path) -> None:
     ]
 
 
-def test_a_host_without_debian_is_told_what_to_set() -> None:
+def test_a_host_without_debian_gets_the_variable_to_set() -> None:
     with pytest.raises(LabError, match="COLOCATION_LAB_MIRROR"):
         debian_source(parse_one_line("deb http://archive.ubuntu.example/ubuntu noble main"))
 

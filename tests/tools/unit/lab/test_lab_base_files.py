@@ -56,7 +56,7 @@ def test_the_same_files_give_the_same_archive_and_recipe(files: BaseFiles) -> No
 
 
 def test_whatever_changes_the_node_changes_the_recipe(files: BaseFiles) -> None:
-    others = [
+    variants = [
         dataclasses.replace(files, images=b"other"),
         dataclasses.replace(files, links={}),
         dataclasses.replace(files, texts={**files.texts, "etc/motd": "x"}),
@@ -65,7 +65,7 @@ def test_whatever_changes_the_node_changes_the_recipe(files: BaseFiles) -> None:
         dataclasses.replace(files, containerd=Containerd(Path("x"), "digest", "2.4.2", "")),
         dataclasses.replace(files, containerd=Containerd(Path("x"), "other", "2.4.2", "")),
     ]
-    assert len({each.recipe for each in [files, *others]}) == len(others) + 1
+    assert len({variant.recipe for variant in [files, *variants]}) == len(variants) + 1
 
 
 def test_without_kubelet_its_stand_in_finds_the_client_it_imports() -> None:

@@ -22,9 +22,9 @@ class Builder:
     def __init__(self) -> None:
         self.built = 0
 
-    def __call__(self, folder: Path, log: Path) -> None:
+    def __call__(self, directory: Path, log: Path) -> None:
         self.built += 1
-        (folder / "file").write_text(f"content {self.built}")
+        (directory / "file").write_text(f"content {self.built}")
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def spoil_manifest(entry: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [truncate, change, lose_file, lose_manifest, spoil_manifest])
-def test_a_damaged_entry_is_built_anew(cache: Cache, damage: object) -> None:
+def test_a_damaged_entry_is_built_again(cache: Cache, damage: object) -> None:
     builder = Builder()
     assert callable(damage)
     damage(obtain(cache, builder))
@@ -86,8 +86,8 @@ def test_a_copy_with_another_time_is_still_good(cache: Cache) -> None:
 
 
 def test_a_build_that_fails_leaves_no_entry(cache: Cache) -> None:
-    def fail(folder: Path, log: Path) -> None:
-        (folder / "file").write_text("half")
+    def fail(directory: Path, log: Path) -> None:
+        (directory / "file").write_text("half")
         raise LabError("no space")
 
     with pytest.raises(LabError, match="no space"):

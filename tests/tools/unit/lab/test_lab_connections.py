@@ -58,9 +58,9 @@ def qemu(final: dict[str, object]) -> Callable[[socket.socket], None]:
         with connection.makefile("rwb") as stream:
             stream.write(b'{"QMP": {}}\n')
             stream.flush()
-            for answer in (b'{"return": {}}', b'{"event": "RESET"}\n' + json.dumps(final).encode()):
+            for reply in (b'{"return": {}}', b'{"event": "RESET"}\n' + json.dumps(final).encode()):
                 stream.readline()
-                stream.write(answer + b"\n")
+                stream.write(reply + b"\n")
                 stream.flush()
 
     return speak
@@ -69,14 +69,14 @@ def qemu(final: dict[str, object]) -> Callable[[socket.socket], None]:
 @pytest.fixture
 def monitor(tmp_path: Path) -> Iterator[tuple[Path, socket.socket]]:
     """A socket whose path is longer than an address can hold."""
-    folder = tmp_path / ("deep" * 25)
-    folder.mkdir()
-    handle = os.open(folder, os.O_RDONLY)
+    directory = tmp_path / ("deep" * 25)
+    directory.mkdir()
+    handle = os.open(directory, os.O_RDONLY)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(f"/proc/self/fd/{handle}/monitor.sock")
     os.close(handle)
     listener.listen()
-    yield folder / "monitor.sock", listener
+    yield directory / "monitor.sock", listener
     listener.close()
 
 
@@ -100,17 +100,17 @@ def test_a_monitor_that_is_not_there_is_reported(tmp_path: Path) -> None:
 
 def test_a_command_may_have_arguments(monitor: tuple[Path, socket.socket]) -> None:
     path, listener = monitor
-    heard: list[bytes] = []
+    received: list[bytes] = []
 
     def listen(connection: socket.socket) -> None:
         with connection.makefile("rwb") as stream:
             stream.write(b'{"QMP": {}}\n')
             stream.flush()
             for _request in range(2):
-                heard.append(stream.readline())
+                received.append(stream.readline())
                 stream.write(b'{"return": "text"}\n')
                 stream.flush()
 
     with server(listener, listen):
         assert execute(path, "human-monitor-command", {"command-line": "info cpus"}) == "text"
-    assert json.loads(heard[1]) == {"execute": "human-monitor-command", "arguments": {"command-line": "info cpus"}}
+    assert json.loads(received[1]) == {"execute": "human-monitor-command", "arguments": {"command-line": "info cpus"}}

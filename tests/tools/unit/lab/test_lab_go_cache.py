@@ -18,13 +18,13 @@ PROGRESS = Progress("test")
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
     """Ten files of 100 bytes, the first the one that was not used for longest."""
-    folder = tmp_path / golang.COMPILED
+    directory = tmp_path / golang.COMPILED
     for number in range(10):
-        path = folder / f"a{number}" / "file-d"
+        path = directory / f"a{number}" / "file-d"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"x" * 100)
         os.utime(path, (number, number))
-    (folder / "README").write_bytes(b"x" * 1000)
+    (directory / "README").write_bytes(b"x" * 1000)
     return Cache(tmp_path)
 
 
@@ -44,7 +44,7 @@ def test_what_was_not_used_for_longest_goes(cache: Cache, capsys: pytest.Capture
     assert "deleted down to" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_deleted_meanwhile_is_passed_over(cache: Cache) -> None:
+def test_a_directory_that_is_deleted_during_the_scan_is_skipped(cache: Cache) -> None:
     (cache.root / golang.COMPILED / "ff").symlink_to("gone")
     trim(cache, PROGRESS, limit=800)
     assert len(files(cache)) == 6

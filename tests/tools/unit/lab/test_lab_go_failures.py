@@ -24,7 +24,7 @@ LOG = Path("/cache/logs/kubelet.log")
         ("go: volcano.sh/apis@v1.15.0: reading https://proxy/y: 403 Forbidden", "check the network"),
         (
             "verifying k8s.io/api@v0.35.4: checksum mismatch\n\tgo.sum: h1:b",
-            "delete the folder go-mod",
+            "delete the directory go-mod",
         ),
         ("k8s.io/api: /usr/lib/go/compile: signal: killed", "too little memory"),
         ("go: fork/exec /usr/lib/go/compile: resource temporarily unavailable", "too little memory"),

@@ -48,9 +48,9 @@ def test_v1_is_allowed_where_kubelet_knows_the_word(
     assert config.get("failCgroupV1") is expected
 
 
-@pytest.mark.parametrize(("version", "given"), [((1, 20), True), ((1, 24), False), ((1, 35), False)])
-def test_flags_that_a_kubelet_has_forgotten_are_not_given(version: tuple[int, int], given: bool) -> None:
-    assert ("--container-runtime=remote" in runtime_flags(version)) is given
+@pytest.mark.parametrize(("version", "expected_flag"), [((1, 20), True), ((1, 24), False), ((1, 35), False)])
+def test_flags_that_a_kubelet_removed_are_not_set(version: tuple[int, int], expected_flag: bool) -> None:
+    assert ("--container-runtime=remote" in runtime_flags(version)) is expected_flag
     assert "--container-runtime-endpoint=unix:///run/containerd/containerd.sock" in runtime_flags(version)
 
 
@@ -67,8 +67,8 @@ def command_line(spec: NodeSpec) -> list[str]:
     for _key, path in [pair for pair in read if pair[0] == "EnvironmentFile"]:
         variables.update(parse_environment(files[path.lstrip("-")]))
     start = [value for key, value in read if key == "ExecStart"][-1]
-    found = [variables.get(word[1:], "").split() if word.startswith("$") else [word] for word in split_words(start)]
-    return [word for each in found for word in each if word != "\\"]
+    groups = [variables.get(word[1:], "").split() if word.startswith("$") else [word] for word in split_words(start)]
+    return [word for group in groups for word in group if word != "\\"]
 
 
 @pytest.mark.parametrize("layout", Layout)

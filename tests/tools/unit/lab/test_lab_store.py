@@ -26,7 +26,7 @@ def test_a_node_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_what_another_version_of_the_lab_wrote_beside_it_does_no_harm(tmp_path: Path) -> None:
     node = create(tmp_path)
-    file = node.folder / "node.json"
+    file = node.directory / "node.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "of_another_version": 1}))
     assert Store(tmp_path).load("one") == node
 
@@ -47,7 +47,7 @@ def test_an_unknown_node_is_answered_with_the_known_ones(tmp_path: Path) -> None
 
 def test_a_pid_of_another_process_is_not_the_nodes(tmp_path: Path) -> None:
     node = create(tmp_path)
-    (node.folder / "machine.pid").write_text("2\n")
+    (node.directory / "machine.pid").write_text("2\n")
     assert node.pid is None
     assert node.facts()["running"] is False
 
@@ -64,7 +64,7 @@ def test_facts_name_the_way_in(tmp_path: Path) -> None:
 def test_files_that_are_removed_meanwhile_do_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The network's program removes its socket when it ends."""
     node = create(tmp_path)
-    (node.folder / "network.sock").touch()
+    (node.directory / "network.sock").touch()
     unlink = os.unlink
 
     def late(name: str, *, dir_fd: int | None = None) -> None:
@@ -74,7 +74,7 @@ def test_files_that_are_removed_meanwhile_do_no_harm(tmp_path: Path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", late)
         Store(tmp_path).remove(node)
-    assert not node.folder.exists()
+    assert not node.directory.exists()
 
 
 def test_files_that_cannot_be_removed_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,19 +18,19 @@ def option(component: Component, name: str) -> str:
 
 
 def test_each_program_has_a_port_of_its_own_and_waits_for_it_to_answer() -> None:
-    assert [each.name for each in (ETCD, SERVER, MANAGER, SCHEDULER)] == [
+    assert [component.name for component in (ETCD, SERVER, MANAGER, SCHEDULER)] == [
         "etcd",
         "kube-apiserver",
         "kube-controller-manager",
         "kube-scheduler",
     ]
-    assert [each.port for each in (ETCD, SERVER, MANAGER, SCHEDULER)] == [1002, 1001, 1004, 1005]
+    assert [component.port for component in (ETCD, SERVER, MANAGER, SCHEDULER)] == [1002, 1001, 1004, 1005]
 
 
 def test_nothing_listens_but_on_this_machine() -> None:
     assert option(ETCD, "listen-client-urls") == "https://127.0.0.1:1002"
     assert option(ETCD, "listen-peer-urls") == "https://127.0.0.1:1003"
-    assert [option(each, "bind-address") for each in (SERVER, MANAGER, SCHEDULER)] == ["127.0.0.1"] * 3
+    assert [option(component, "bind-address") for component in (SERVER, MANAGER, SCHEDULER)] == ["127.0.0.1"] * 3
 
 
 def test_every_port_of_kubernetes_needs_tls() -> None:

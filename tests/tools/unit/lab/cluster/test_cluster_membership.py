@@ -48,9 +48,9 @@ def test_kubelet_asks_the_api_server_who_may_do_what(layout: Layout, authority: 
 
 
 def test_what_else_was_changed_in_the_configuration_stays() -> None:
-    changed = config(Layout.KUBEADM) + "cpuCFSQuota: false  # ours\n"
+    changed = config(Layout.KUBEADM) + "cpuCFSQuota: false  # from a test\n"
     once = membership.config(changed, Layout.KUBEADM)
-    assert once.endswith("cpuCFSQuota: false  # ours\n")
+    assert once.endswith("cpuCFSQuota: false  # from a test\n")
     assert membership.config(once, Layout.KUBEADM) == once
 
 

@@ -17,7 +17,7 @@ def test_what_was_started_is_found_again(tmp_path: Path) -> None:
     created = ClusterStore(tmp_path).create(UUID, "1.35.4", PORTS, PROGRAMS)
     assert ClusterStore(tmp_path).load() == created
     assert created.url == "https://127.0.0.1:1001"
-    assert created.folder.stat().st_mode & 0o777 == 0o700
+    assert created.directory.stat().st_mode & 0o777 == 0o700
 
 
 def test_where_there_is_none(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_where_there_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"programs": [], "uuid": "1", "release": "1.35.4", "ports": {}}'])
 def test_a_file_that_cannot_be_read_is_named(text: str, tmp_path: Path) -> None:
     created = ClusterStore(tmp_path).create(UUID, "1.35.4", PORTS, PROGRAMS)
-    (created.folder / "control_plane.json").write_text(text)
+    (created.directory / "control_plane.json").write_text(text)
     with pytest.raises(LabError, match=r"control_plane\.json cannot be read"):
         ClusterStore(tmp_path).find()
 

@@ -33,8 +33,8 @@ def build(cache: Cache, script: str) -> Path:
     """A script in the kernel's place; the file in which it counts its calls."""
     calls = cache.root / "calls"
 
-    def write(folder: Path, _log: Path) -> None:
-        program = folder / "linux"
+    def write(directory: Path, _log: Path) -> None:
+        program = directory / "linux"
         program.write_text(script.format(calls=calls))
         program.chmod(0o755)
 

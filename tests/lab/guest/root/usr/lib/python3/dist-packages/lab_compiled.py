@@ -15,19 +15,19 @@ import zipimport
 from importlib._bootstrap_external import MAGIC_NUMBER
 from types import CodeType
 
-FOLDER = "/run/lab-compiled"
+DIRECTORY = "/run/lab-compiled"
 
 _KEY = int.from_bytes(MAGIC_NUMBER, "little")
 _compile = zipimport._compile_source  # type: ignore[attr-defined]
 
 
-def remembering(pathname: str, source: bytes) -> CodeType:
+def compile_cached(pathname: str, source: bytes) -> CodeType:
     """The code of ``source``, in which tracebacks find the ``pathname`` that it had first."""
-    path = os.path.join(FOLDER, _imp.source_hash(_KEY, source).hex())
-    return _known(path) or _made(path, _compile(pathname, source))
+    path = os.path.join(DIRECTORY, _imp.source_hash(_KEY, source).hex())
+    return _load(path) or _store(path, _compile(pathname, source))
 
 
-def _known(path: str) -> CodeType | None:
+def _load(path: str) -> CodeType | None:
     try:
         with open(path, "rb") as stream:
             return marshal.load(stream)  # noqa: S302 - nobody but root writes there
@@ -35,9 +35,9 @@ def _known(path: str) -> CodeType | None:
         return None
 
 
-def _made(path: str, code: CodeType) -> CodeType:
+def _store(path: str, code: CodeType) -> CodeType:
     try:
-        os.makedirs(FOLDER, mode=0o700, exist_ok=True)
+        os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
         partial = "%s.%d" % (path, os.getpid())
         with open(partial, "wb") as stream:
             marshal.dump(code, stream)
@@ -47,4 +47,4 @@ def _made(path: str, code: CodeType) -> CodeType:
     return code
 
 
-zipimport._compile_source = remembering  # type: ignore[attr-defined]
+zipimport._compile_source = compile_cached  # type: ignore[attr-defined]
