@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make demo: a misaligned throwaway node, its verdict, provision, the verdict again, and the kernel's own word."""
+"""make demo: assess a misaligned throwaway node, provision it, verify it, and show the kernel's view of its pods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ With empty caches it takes about 5 minutes."""
 
 
 class StepFailed(Exception):
-    """A command of a step ended with an error; it has said why itself."""
+    """A command of a step failed and has printed the reason."""
 
 
 class Demo:
@@ -43,14 +43,14 @@ class Demo:
         passed = time.monotonic() - self.began
         print(f"\n=== {self.step}/{self.steps} {title} [{passed:.0f} s so far]", flush=True)
 
-    def run(self, argv: Sequence[str], shown: str | None = None) -> None:
-        print(f"$ {shown or shlex.join(argv)}", flush=True)
+    def run(self, argv: Sequence[str], command_line: str | None = None) -> None:
+        print(f"$ {command_line or shlex.join(argv)}", flush=True)
         if subprocess.run(argv, env=environment(), cwd=REPORTS, check=False).returncode:
             raise StepFailed(shlex.join(argv))
 
 
 def environment() -> dict[str, str]:
-    """The demo's own collections and Ansible settings: nothing of the user's configuration takes part."""
+    """The demo's own collections and Ansible settings, without the user's Ansible configuration."""
     return {
         **os.environ,
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
@@ -70,7 +70,7 @@ def playbook(inventory: str, name: str, *arguments: str) -> list[str]:
     return [program, "-i", inventory, "-e", f"@{DIRECTORY / 'profile.yml'}", *arguments, f"volcano.colocation.{name}"]
 
 
-def shown(name: str, *arguments: str) -> str:
+def render_command(name: str, *arguments: str) -> str:
     words = ["ansible-playbook -i INVENTORY -e @tests/demo/profile.yml", *arguments, f"volcano.colocation.{name}"]
     return " ".join(words)
 
@@ -90,7 +90,7 @@ The node is aligned, and it stays up:
 
 The same on your own nodes:
   ansible-galaxy collection install {ROOT / ".cache" / "dist"}/volcano-colocation-*.tar.gz
-  ansible-playbook -i your-inventory volcano.colocation.assess        # looks, changes nothing
+  ansible-playbook -i your-inventory volcano.colocation.assess        # changes nothing
   ansible-playbook -i your-inventory -e @your-profile.yml --check --diff volcano.colocation.provision
   ansible-playbook -i your-inventory -e @your-profile.yml volcano.colocation.provision
 {(DIRECTORY / "profile.yml").relative_to(ROOT)} is a profile to begin with."""
@@ -108,15 +108,15 @@ def main() -> int:
     demo.run(lab("down", NODE), f"python3 tests/lab down {NODE}")
     demo.run(lab("up", NODE, *MISALIGNED), shlex.join(["python3", "tests/lab", "up", NODE, *MISALIGNED]))
     inventory = write_inventory(NODE)
-    demo.announce("Assess: what is true of the node?")
-    demo.run(playbook(inventory, "assess"), shown("assess"))
-    demo.announce("Provision: one transaction that ends aligned, or as it began")
-    demo.run(playbook(inventory, "provision", "--diff"), shown("provision", "--diff"))
-    demo.announce("Provision again: nothing is left to change")
-    demo.run(playbook(inventory, "provision"), shown("provision"))
+    demo.announce("Assess: show the state of the node")
+    demo.run(playbook(inventory, "assess"), render_command("assess"))
+    demo.announce("Provision: align the node in one transaction, or roll it back")
+    demo.run(playbook(inventory, "provision", "--diff"), render_command("provision", "--diff"))
+    demo.announce("Provision again: no changes")
+    demo.run(playbook(inventory, "provision"), render_command("provision"))
     demo.announce("Verify: fails on drift")
-    demo.run(playbook(inventory, "verify"), shown("verify"))
-    demo.announce("The kernel's own word on the pods that run")
+    demo.run(playbook(inventory, "verify"), render_command("verify"))
+    demo.announce("Show the kernel's view of the running pods")
     proof = (DIRECTORY / "proof.py").read_text(encoding="utf-8")
     demo.run(lab("ssh", NODE, "--", "python3", "-c", shlex.quote(proof)), "(on the node) python3 tests/demo/proof.py")
     print(render_closing(inventory))
@@ -128,6 +128,6 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except StepFailed as failure:
-        print(f"\nThe demo stopped: {failure} failed; what it printed stands above.", file=sys.stderr)
+        print(f"\nThe demo stopped: {failure} failed; its output is above.", file=sys.stderr)
         print(f"The node's log: python3 tests/lab journal {NODE}", file=sys.stderr)
         sys.exit(1)

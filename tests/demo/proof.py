@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run on the node by its own Python: what the kernel says of the pods that run, in a few lines for people."""
+"""Run on the node by its Python: the kernel's view of the running pods, as a few lines of text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STATE = "/var/lib/kubelet/cpu_manager_state"
 
 
 def text(path: str) -> str:
-    """A file's text; empty when the process or the cgroup went away meanwhile."""
+    """A file's text; empty when the process or the cgroup has ended."""
     try:
         with open(path, encoding="utf-8") as stream:
             return stream.read().strip()
@@ -43,7 +43,7 @@ def main() -> None:
         "  CPU manager's checkpoint: policy %s, shared CPUs %s" % (state.get("policyName"), state.get("defaultCpuSet"))
     )
     sockets = [line.split()[-1] for line in text("/proc/net/unix").splitlines() if line.endswith("nri.sock")]
-    print("  NRI: %s" % (", ".join("listens at " + path for path in sockets) or "nobody listens"))
+    print("  NRI: %s" % (", ".join("listens at " + path for path in sockets) or "no process listens"))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 if not __package__:
-    # Run as a directory: the directory itself must not be on the path, only the package in it.
+    # When Python runs the directory, put its parent on the path instead: only the package must be found.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
     from lab.cli import main
 else:

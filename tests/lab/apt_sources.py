@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Debian mirror of this host, read from its own apt sources (sources.list(5), both formats)."""
+"""The Debian mirror of this host, from its apt sources (sources.list(5), both formats)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 @dataclass(frozen=True)
 class Source:
-    """One archive: where it is, which suites and components of it are used, who signs it ('' = apt's own keyrings)."""
+    """One archive: its URI, the suites and components in use, and its signing key ('' for apt's own keyrings)."""
 
     types: tuple[str, ...]
     uri: str
@@ -28,7 +28,7 @@ class Source:
 
     @property
     def is_debian(self) -> bool:
-        """True for a main archive of Debian releases, not for its security or updates archive or for other vendors."""
+        """True for a main archive of Debian releases; false for security and updates archives and for other vendors."""
         return "main" in self.components and any(suite in DEBIAN_SUITES for suite in self.suites)
 
 
@@ -43,7 +43,7 @@ def parse_one_line(text: str) -> Iterator[Source]:
 
 
 def parse_deb822(text: str) -> Iterator[Source]:
-    """Sources of a ``*.sources`` file: stanzas of fields, a URI each."""
+    """Sources of a ``*.sources`` file: one for each URI of each stanza."""
     for stanza in re.split(r"\n(?:[ \t]*\n)+", text):
         fields = _fields(stanza)
         if fields.get("enabled", "yes").strip().lower() in ("no", "false", "0"):
@@ -59,7 +59,7 @@ def parse_deb822(text: str) -> Iterator[Source]:
 
 
 def host_sources(apt: Path = Path("/etc/apt")) -> list[Source]:
-    """Every source of this host, in the order in which apt reads them."""
+    """All sources of this host, in the order in which apt reads them."""
     sources: list[Source] = []
     for path in [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]:
         if path.suffix in (".list", ".sources") and path.is_file():
@@ -103,6 +103,6 @@ def _fields(stanza: str) -> dict[str, str]:
 
 
 def _key_file(value: str) -> str:
-    """A key written into the file itself is left to apt's own keyrings."""
+    """The path of the key; '' for an inline key, which apt then has to find in its own keyrings."""
     words = value.split()
     return words[0] if len(words) == 1 and words[0].startswith("/") else ""

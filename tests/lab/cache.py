@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Built things, each in a directory named after the digest of everything it was made from.
+"""A cache of build results, each in a directory named after the digest of its inputs.
 
-An entry appears complete or not at all: it is built in a hidden directory and renamed. Its manifest holds size and SHA-256
-of every file; an entry that no longer matches its manifest is built anew and never used.
+An entry is built in a hidden directory and then renamed, so that it is always complete. Its manifest holds size and
+SHA-256 of every file; an entry that no longer matches its manifest is built again and never used.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .progress import Progress
 MANIFEST = "manifest.json"
 
 _PARTIAL = ".partial"
-"""How the name of a hidden directory ends in which an entry is built."""
+"""The suffix of the hidden directory in which an entry is built."""
 
 _BLOCK = 1 << 20
 
 Build = Callable[[Path, Path], None]
-"""Fills the directory given first; long output goes to the log file given second."""
+"""Fills the directory of the first argument; long output goes to the log file of the second."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is built, and every text that decides how it turns out."""
+    """What is built, and every text that determines its content."""
 
     kind: str
     label: str
@@ -59,7 +59,7 @@ class Cache:
         return directory if _is_intact(directory) else None
 
     def obtain(self, recipe: Recipe, build: Build, progress: Progress) -> Path:
-        """The directory of the entry, built now unless it is there; LabError when building fails."""
+        """The directory of the entry, built unless it exists; LabError when building fails."""
         with self._lock(recipe, progress):
             return self.find(recipe) or self._build(recipe, build, progress)
 
@@ -69,16 +69,16 @@ class Cache:
         return sorted(path.name for path in directory.glob("[!.]*"))
 
     def unfinished(self) -> list[tuple[str, str]]:
-        """Kind and name of each entry that a process is building or was building when it was killed."""
+        """Kind and name of each entry whose build runs or was killed."""
         partials = self.root.glob(f"*/.*{_PARTIAL}")
         return sorted((path.parent.name, path.name[1:].removesuffix(_PARTIAL)) for path in partials)
 
     def remove(self, kind: str, name: str) -> int | None:
-        """Delete an entry; the bytes that this freed, None when it stays since a process is building it."""
+        """Delete an entry; the freed bytes, None when it stays because a process is building it."""
         return self._remove(kind, name, self.root / kind / name)
 
     def remove_unfinished(self, kind: str, name: str) -> int | None:
-        """Delete what a killed build left; the bytes that this freed, None when it stays since a build runs."""
+        """Delete the files of a killed build; the freed bytes, None when they stay because a build runs."""
         return self._remove(kind, name, _partial(self.root / kind / name))
 
     def _remove(self, kind: str, name: str, directory: Path) -> int | None:
@@ -129,7 +129,7 @@ class Cache:
 
 
 def disk_usage(directory: Path) -> int:
-    """Bytes that the files below a directory take on disk; 0 when there is none."""
+    """Bytes on disk of the files below a directory; 0 when it does not exist."""
     total = 0
     for path in directory.rglob("*"):
         with contextlib.suppress(OSError):
@@ -143,7 +143,7 @@ def digest(blob: bytes) -> str:
 
 
 def sha256(path: Path) -> str:
-    """Hex digest of a file's content; of a sparse file the holes are not read, only counted."""
+    """Hex digest of a file's content; holes of a sparse file are hashed by their length and not read."""
     checksum = hashlib.sha256()
     with path.open("rb", buffering=0) as stream:
         at = 0
@@ -157,7 +157,7 @@ def sha256(path: Path) -> str:
 
 
 def _extents(descriptor: int) -> Iterator[tuple[int, int]]:
-    """Where the data of a file begins and ends; the end of the file comes last, as an empty piece."""
+    """Begin and end of each data range of a file; the last range is empty and marks the end of the file."""
     size, end = os.fstat(descriptor).st_size, 0
     while end < size:
         try:
@@ -207,5 +207,5 @@ def _is_unchanged(path: Path, recorded: dict[str, Any]) -> bool:
         return False
     if status.st_size != recorded.get("size"):
         return False
-    # The content is read only when something touched the file (a restored backup, a copy): it is hundreds of megabytes.
+    # Read the content, hundreds of megabytes, only when the time changed (a restored backup, a copy).
     return status.st_mtime_ns == recorded.get("mtime_ns") or sha256(path) == recorded.get("sha256")

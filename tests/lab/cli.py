@@ -37,14 +37,14 @@ JOURNAL = (
 
 
 UNAVAILABLE = os.EX_UNAVAILABLE
-"""Exit status when this machine lacks something; the last line of standard error says what."""
+"""Exit status when this machine lacks something; the last line of standard error names it."""
 
 NO_ANSWER = 3
-"""Exit status for a node that is known and does not answer by ssh."""
+"""Exit status for an existing node that does not answer by ssh."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one command; errors of the lab are a line on standard error and exit status 1 or ``UNAVAILABLE``."""
+    """Run one command; a LabError prints a line on standard error and exits with 1 or ``UNAVAILABLE``."""
     options = arguments.parser().parse_args(argv)
     try:
         return COMMANDS[options.command](options)

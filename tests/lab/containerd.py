@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A containerd that a node has in place of Debian's, and the configuration that it prints."""
+"""A containerd that replaces Debian's on a node, and its default configuration."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SANDBOX = re.compile(r"""^\s*sandbox(?:_image)?\s*=\s*["']([^"'\s]+:[^"'\s]+)["
 
 @dataclass(frozen=True)
 class Containerd:
-    """The directory with the three programs, what they are, and the text of ``containerd config default``."""
+    """The directory with the programs, their digest and release, and the text of ``containerd config default``."""
 
     directory: Path
     digest: str
@@ -34,12 +34,12 @@ class Containerd:
 
     @property
     def sandbox_images(self) -> tuple[str, ...]:
-        """The images that it starts a pod's sandbox from."""
+        """The images of pod sandboxes."""
         return tuple(sorted(set(_SANDBOX.findall(self.config))))
 
 
 def obtain_containerd(cache: Cache, choice: str) -> Containerd | None:
-    """A containerd from ``wanted``: the path of a directory or a release of the lab's programs (``2.4``); '' is None."""
+    """The containerd of ``choice``: a directory, a release of the lab's programs (``2.4``), or '' for None."""
     if choice == DEBIAN_CONTAINERD:
         return None
     if is_path(choice):
@@ -63,5 +63,5 @@ def describe(directory: Path) -> Containerd:
         raise LabError(f"{program} --version prints {output.strip()!r}, which is not the version of a containerd")
     config = command.output([program, "config", "default"])
     if not _SANDBOX.search(config):
-        raise LabError(f"{program} config default names no sandbox image: the lab does not know this containerd")
+        raise LabError(f"{program} config default names no sandbox image: the lab does not support this containerd")
     return Containerd(directory, digest("".join(map(sha256, paths)).encode()), match.group(1), config)

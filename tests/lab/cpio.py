@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of root's; ``mode`` is its permissions only."""
+    """A file owned by root; ``mode`` holds its permissions only."""
 
     path: str
     content: bytes
@@ -31,7 +31,7 @@ class Link:
 
 
 def archive(entries: Iterable[Entry | Link]) -> bytes:
-    """A cpio archive with the directories its files need. Several may be joined: the kernel unpacks one after the other."""
+    """A cpio archive with all parent directories. Archives may be concatenated: the kernel unpacks them in order."""
     blocks: list[bytes] = []
     directories: dict[str, bool] = {}
     number = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Packages fetched from Debian with apt directories of their own: those of the host are not changed."""
+"""Fetching Debian packages with separate apt directories; those of the host are not changed."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ def _apt_get(kind: str, suite: str, directory: Path, log: Path, *words: str) -> 
 def _find_only(directory: Path, pattern: str, package: str, log: Path) -> Path:
     files = list(directory.glob(pattern))
     if len(files) != 1:
-        raise LabError(f"apt-get brought {len(files)} files {pattern} of {package}, not one; its output is in {log}")
+        raise LabError(f"apt-get fetched {len(files)} files {pattern} of {package}, not 1; its output is in {log}")
     return files[0]

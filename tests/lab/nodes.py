@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting, restarting and ending nodes: what the command line does, for programs."""
+"""Starting, restarting and ending nodes; the command line calls these functions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .kernel_line import kernel_line
 from .machine import INITRD, SERIAL_LOG, Machine
 from .paths import cache_root, state_root
 from .progress import Progress
-from .readiness import Wait, account, await_boot, await_ssh
-from .spec import Engine, NodeSpec, Suite, checked
+from .readiness import Wait, await_boot, await_ssh, await_status
+from .spec import Engine, NodeSpec, Suite, validate
 from .store import Node, Store
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a node is booted from."""
+    """The files and the engine that boot a node."""
 
     boot: disk.Boot
     kubelet: kubernetes.Kubelet | None
@@ -40,7 +40,7 @@ def store() -> Store:
 
 
 def build(spec: NodeSpec) -> Parts:
-    """Everything a node like ``spec`` boots from, built unless the cache has it."""
+    """The parts that boot a node of ``spec``, built unless the cache has them."""
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
     engine = engines.choose(cache, spec)
@@ -57,10 +57,10 @@ def kernel_suite(spec: NodeSpec, engine: Engine) -> Suite:
 
 
 def unpack(spec: NodeSpec, directory: Path) -> None:
-    """The root file system of a node like ``spec`` in a new directory: all but what its first boot gives it."""
-    checked(spec)
+    """Write the root file system of a node of ``spec`` into a new directory, without the files of its first boot."""
+    validate(spec)
     if directory.exists():
-        raise LabError(f"{directory} is there already: name a new directory")
+        raise LabError(f"{directory} exists already: name a new directory")
     cache = Cache(cache_root())
     kubelet = kubernetes.obtain_kubelet(cache, spec.kubelet)
     node_image = disk.image(cache, spec.suite, spec.kernel_suite, kubelet, obtain_containerd(cache, spec.containerd))
@@ -69,17 +69,17 @@ def unpack(spec: NodeSpec, directory: Path) -> None:
     try:
         directory.mkdir(parents=True)
     except OSError as error:
-        raise LabError(f"{directory} cannot be made: {error.strerror}") from error
+        raise LabError(f"cannot create {directory}: {error.strerror}") from error
     with tempfile.TemporaryDirectory() as work:
         log = cache.scratch("logs") / f"image-{directory.name}.log"
         disk.unpack(node_image, archive(fixed, node_files.links(spec, version)), directory, Path(work), log)
 
 
 def up(spec: NodeSpec, wait: Wait = Wait.PODS) -> Node:
-    """A running node as asked for; LabError when a node of that name runs and is another one."""
-    checked(spec)
+    """A running node of ``spec``, started unless it runs; LabError when a different node of that name runs."""
+    validate(spec)
     if spec.root and not Path(spec.root).is_dir():
-        raise LabError(f"there is no directory {spec.root}: `image` makes one")
+        raise LabError(f"directory {spec.root} does not exist: create it with `image`")
     parts = build(spec)
     progress = Progress(spec.name)
     with store().lock():
@@ -88,7 +88,7 @@ def up(spec: NodeSpec, wait: Wait = Wait.PODS) -> Node:
 
 
 def down(name: str) -> None:
-    """Stop a node's machine and forget the node."""
+    """Stop a node's machine and delete its files."""
     known = store()
     with known.lock():
         node = known.load(name)
@@ -98,16 +98,16 @@ def down(name: str) -> None:
 
 
 def reboot(name: str, wait: Wait = Wait.PODS) -> Node:
-    """Restart a node in order, and wait until it has come back."""
+    """Restart a node by systemd, and wait until it answers again."""
     node = running(name)
-    # The connection may break before the command's answer.
+    # The connection may break before the command returns.
     with contextlib.suppress(LabError):
         node.connection.run("systemctl reboot")
     return _come_back(node, wait)
 
 
 def reset(name: str, wait: Wait = Wait.PODS) -> Node:
-    """Restart a node as a power cut does: what its kernel had not written to its disk is lost."""
+    """Restart a node as after a power cut: data that its kernel had not written to disk is lost."""
     node = running(name)
     engines.reset(_machine(node), node.engine)
     return _come_back(node, wait)
@@ -122,12 +122,12 @@ def running(name: str) -> Node:
 
 
 def _await_state(node: Node, wait: Wait, progress: Progress) -> Node:
-    """The node with what is known of it once it is as far as ``wait`` says."""
+    """Wait until the node has reached ``wait``; the node with the facts from then."""
     if wait is Wait.NOTHING:
         return node
     await_ssh(node, progress)
     seconds = {"ssh": round(progress.elapsed, 1)}
-    status = account(node, wait, progress)
+    status = await_status(node, wait, progress)
     seconds[wait.value] = round(progress.elapsed, 1)
     return store().save(
         dataclasses.replace(node, boot_id=status.boot_id, seconds=tuple(seconds.items()), containers=status.containers)
@@ -143,18 +143,18 @@ def _come_back(node: Node, wait: Wait) -> Node:
 
 
 def _find_existing(spec: NodeSpec, progress: Progress) -> Node | None:
-    """The node of that name, when its machine runs; what is left of one whose machine has ended is removed."""
+    """The running node of that name; the files of a node whose machine has ended are removed."""
     known = store()
     if spec.name not in known.names():
         return None
     node = known.load(spec.name)
     if node.pid is None:
-        progress.say("its machine has ended; starting a new node in its place")
+        progress.say("its machine has ended; starting a new node of this name")
         engines.end(node.directory, node.uuid, node.engine)
         known.remove(node)
         return None
     if node.spec != spec:
-        raise LabError(f"node {spec.name} runs and differs from what is asked for: take it down first")
+        raise LabError(f"node {spec.name} runs with another specification: take it down first")
     progress.say("runs already")
     return node
 

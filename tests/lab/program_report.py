@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command ``programs``: what the lab can build from source, what is built, and how long that took."""
+"""The command ``programs``: the programs that the lab builds from source, their state and build time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEBIAN_FAMILY = "debian"
 
 @dataclass(frozen=True)
 class Target:
-    """Programs that are built together, wherever their source comes from."""
+    """Programs that are built together, from Go modules or from Debian's source."""
 
     family: str
     group: str
@@ -41,12 +41,12 @@ class Target:
         return f"{self.family}/{self.group}"
 
     def is_named(self, name: str) -> bool:
-        """True for its set, family, ``family/group`` and ``family/program``."""
+        """True for the target's set, family, ``family/group`` and ``family/program``."""
         return name in (self.build_set.value, self.family, self.label, *(f"{self.family}/{own}" for own in self.names))
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command ``programs``."""
+    """Add the command ``programs``."""
     programs = commands.add_parser("programs", help="show or build the programs from Go modules")
     what = programs.add_mutually_exclusive_group()
     names = "programs or families to build; test and matrix are those of make test and make test-matrix (default: test)"
@@ -54,14 +54,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     what.add_argument(
         "--prune",
         action="store_true",
-        help="delete programs that are not pinned, leftovers of killed builds, and Go's caches",
+        help="delete programs that are not pinned, files of killed builds, and Go's caches",
     )
     what.add_argument("--lock", action="store_true", help="write go.mod and go.sum of each family")
     programs.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
-    """The exit status."""
+    """Run the command; its exit status."""
     cache = Cache(cache_root())
     if options.lock:
         program_lock.lock(cache)
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def targets() -> list[Target]:
-    """Everything that the lab can build, in the order in which it is built."""
+    """All targets of the lab, in build order."""
     buildable = [
         Target(
             family.name,
@@ -94,7 +94,7 @@ def targets() -> list[Target]:
 
 
 def select(names: Sequence[str]) -> list[Target]:
-    """The targets with these names; LabError for a name that none has."""
+    """The targets with these names; LabError for an unknown name."""
     known = targets()
     for name in names:
         if not any(target.is_named(name) for target in known):
@@ -105,7 +105,7 @@ def select(names: Sequence[str]) -> list[Target]:
 
 
 def facts(cache: Cache, target: Target) -> dict[str, object]:
-    """A target for JSON; ``seconds`` and ``bytes`` are null unless it is built."""
+    """The facts of a target for JSON; ``seconds`` and ``bytes`` are null unless it is built."""
     directory = target.find(cache)
     manifest = read_manifest(directory) if directory else {}
     record = programs.read_build(directory) if BUILD in manifest and directory else None
@@ -123,7 +123,7 @@ def facts(cache: Cache, target: Target) -> dict[str, object]:
 
 
 def _build(cache: Cache, selected: Sequence[Target]) -> int:
-    """One after the other, since each uses all CPUs; one that fails does not keep the others from being built."""
+    """Build targets one after the other, since each uses all CPUs; a failed target does not stop the others."""
     failed: dict[str, LabError] = {}
     for number, target in enumerate(selected, 1):
         progress = Progress(f"{target.label} ({number}/{len(selected)})")
@@ -139,7 +139,7 @@ def _build(cache: Cache, selected: Sequence[Target]) -> int:
 
 
 def _summary(failed: Mapping[str, LabError], count: int) -> LabError:
-    """UnavailableError, with the first reason, when this machine lacks something for each build that failed."""
+    """UnavailableError with the first reason when all builds failed because this machine lacks something."""
     if all(isinstance(error, UnavailableError) for error in failed.values()):
         first = next(iter(failed.values()))
         return UnavailableError(f"{len(failed)} of {count} builds cannot run here: {', '.join(failed)}; {first}")

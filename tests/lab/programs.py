@@ -39,9 +39,9 @@ class Programs:
         return self.family.release
 
     def path(self, name: str) -> Path:
-        """The path of a program; LabError when it was not asked for."""
+        """The path of a program; LabError when ``obtain`` did not request it."""
         if name not in self.directories:
-            raise LabError(f"{self.family.name}: {name!r} is not among the programs that were asked for")
+            raise LabError(f"{self.family.name}: {name!r} is not among the requested programs")
         return self.directories[name] / name
 
 
@@ -54,7 +54,7 @@ class BuildRecord:
 
 
 def obtain(cache: Cache, family: str, names: Sequence[str] = ()) -> Programs:
-    """Programs of a family, built unless the cache has them; without names those of ``default_groups``."""
+    """Programs of a family, built unless the cache has them; without names, those of ``default_groups``."""
     known = family_of(family)
     groups = [known.group_of(name) for name in names] or default_groups(known)
     directories = {}
@@ -65,7 +65,7 @@ def obtain(cache: Cache, family: str, names: Sequence[str] = ()) -> Programs:
 
 
 def default_groups(family: Family) -> list[Group]:
-    """The groups that ``make test`` needs, or all of a family that only ``make test-matrix`` needs."""
+    """The groups that ``make test`` needs, or all groups of a family that only ``make test-matrix`` needs."""
     tested = [group for group in family.groups if group.build_set is BuildSet.TEST]
     return tested or list(family.groups)
 
@@ -92,12 +92,12 @@ def obtain_group(cache: Cache, family: Family, group: Group) -> Path:
 
 
 def find_group(cache: Cache, family: Family, group: Group) -> Path | None:
-    """The directory with a group's programs when they are built."""
+    """The directory with a group's programs; None when they are not built."""
     return cache.find(recipe(family, group, find_go(minimum_go(family)).release))
 
 
 def recipe(family: Family, group: Group, go: Release) -> Recipe:
-    """What decides how a group's programs turn out."""
+    """The inputs of a group's programs."""
     texts = [(family.directory / name).read_text() for name in ("go.mod", "go.sum")]
     packages = [f"{program.name}={program.package}" for program in group.programs]
     flags = [*BUILD_FLAGS, family.tags, family.linker_flags]
@@ -106,12 +106,12 @@ def recipe(family: Family, group: Group, go: Release) -> Recipe:
 
 
 def _own_texts(program: Program) -> list[str]:
-    """Nothing for a program of the project itself."""
+    """Texts of a program's own source; empty for a program of the project."""
     return [program.tags, *(f"{path.name}\n{path.read_text()}" for path in program.files)] if program.source else []
 
 
 def minimum_go(family: Family) -> Release:
-    """The oldest release of Go that a family's modules build with."""
+    """The oldest release of Go that builds a family's modules."""
     match = re.search(r"^go \S+$", (family.directory / "go.mod").read_text(), re.MULTILINE)
     if not match:
         raise LabError(f"{family.directory / 'go.mod'} has no line `go RELEASE`: run `make lock`")
@@ -149,7 +149,7 @@ def _build(cache: Cache, go: Go, family: Family, group: Group, directory: Path, 
 
 
 def _copy_source(program: Program, family: Family, directory: Path) -> Path:
-    """The directory with the source of a program of ours, as the main package of a family's module."""
+    """Copy a program's own source with the family's go.mod and go.sum into a new directory; its path."""
     directory.mkdir()
     for path in (*program.files, family.directory / "go.mod", family.directory / "go.sum"):
         shutil.copyfile(path, directory / path.name)
@@ -157,6 +157,6 @@ def _copy_source(program: Program, family: Family, directory: Path) -> Path:
 
 
 def _executable(package: str) -> str:
-    """The name that ``go build -o DIRECTORY/`` gives: the last element of the import path that is not a major version."""
+    """The file name of ``go build -o DIRECTORY/``: the last element of the import path that is not a major version."""
     elements = [element for element in package.split("/") if not re.fullmatch(r"v[0-9]+", element)]
     return elements[-1]

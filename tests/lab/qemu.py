@@ -18,16 +18,16 @@ DISK, SERIAL, MONITOR = "disk.qcow2", "serial.sock", "monitor.sock"
 """Names in a node's directory."""
 
 CARD, DEVICE = "eth0", "/dev/vda"
-"""What the kernel calls the node's network card and its disk."""
+"""The kernel's names of the node's network card and disk."""
 
 _DRIVE = "if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,backing.file.locking=off"
-"""The base is never written, and a user-mode Linux beside it that has locked the same base keeps nobody away."""
+"""The base is never written, so that a user-mode Linux that locks the same base need not exclude QEMU."""
 
 
 def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str]:
     """QEMU's command line, with the node's port 22 at ``port`` of 127.0.0.1.
 
-    Sockets are named relative to the directory QEMU starts in, since their paths are limited to 107 bytes.
+    Socket paths are relative to QEMU's working directory, since they are limited to 107 bytes.
     """
     return [
         *("-name", machine.name, "-uuid", machine.uuid),
@@ -50,7 +50,7 @@ def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str
 
 
 def start(machine: Machine, accelerator: Accelerator) -> int:
-    """Start the VM, which outlives this process; returns the port at which its ssh will answer."""
+    """Start the VM, which outlives this process; returns the port of its ssh."""
     qemu = need(QEMU)
     _make_overlay(machine)
     message = ""
@@ -68,14 +68,14 @@ def start(machine: Machine, accelerator: Accelerator) -> int:
         if done.returncode == 0:
             return port
         message = done.stderr.strip()
-        # Between the choice of a port and its use another program may have taken it.
+        # Another program may have taken the port since free_ports() chose it.
         if "host forwarding" not in message:
             break
     raise LabError(f"QEMU did not start node {machine.name}: {message}")
 
 
 def reset(directory: Path) -> None:
-    """Restart the VM as a power cut does: what its kernel had not written to its disk is lost."""
+    """Restart the VM as after a power cut: data that its kernel had not written to disk is lost."""
     monitor.execute(directory / MONITOR, "system_reset")
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs of the host that the lab calls, and the Debian packages that bring them."""
+"""The programs of the host that the lab calls, and their Debian packages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the host and the package it comes from; in ``directory`` when that is not on PATH."""
+    """A program of the host and its package; ``directory`` is its location when that is not on PATH."""
 
     name: str
     package: str

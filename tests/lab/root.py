@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Debian root file systems with everything a node runs but kubelet."""
+"""Debian root file systems with all programs of a node except kubelet."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PACKAGES = (
     "containernetworking-plugins",
 )
 STALE = {Suite.FORKY: ('--aptopt=Acquire::Check-Valid-Until "false"',)}
-"""Signatures of Debian's testing are good for a week: a mirror that stands still for longer is taken as it is."""
+"""Signatures of Debian testing expire after a week; accept a mirror that was not updated since."""
 
 LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*")
 
@@ -68,7 +68,7 @@ class Root:
 
 
 def recipe(suite: Suite) -> Recipe:
-    """What decides how a root file system turns out."""
+    """The inputs of a root file system."""
     return Recipe("root", suite.value, (suite.value, *PACKAGES, *LEFT_OUT))
 
 
@@ -86,12 +86,12 @@ def read(tar: tarfile.TarFile, name: str) -> bytes:
     except KeyError:
         stream = None
     if stream is None:
-        raise LabError(f"{tar.name!r} has no file {name}: the image is not what the lab expects")
+        raise LabError(f"{tar.name!r} has no file {name}: the lab does not support this image")
     return stream.read()
 
 
 def kernel_release(tar: tarfile.TarFile) -> str:
-    """Release of the one kernel of a root file system."""
+    """Release of the only kernel of a root file system."""
     kernels = sorted(name for name in tar.getnames() if re.fullmatch(r"\./boot/vmlinuz-.+", name))
     if len(kernels) != 1:
         raise LabError(f"{tar.name!r} has {len(kernels)} kernels, not one")
@@ -113,7 +113,7 @@ def _build(suite: Suite, directory: Path, log: Path) -> None:
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         *(suite.value, str(root.archive), debian_source(host_sources()).uri),
     ]
-    # The initial file system is our own: INITRD=No spares the minute that initramfs-tools would take.
+    # The lab makes its own initial file system: INITRD=No saves the minute that initramfs-tools would take.
     command.logged(argv, log, env={"INITRD": "No"})
     with tarfile.open(root.archive) as tar:
         root.kernel.write_bytes(read(tar, f"./boot/vmlinuz-{kernel_release(tar)}"))

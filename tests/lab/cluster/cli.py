@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words of ``lab cluster``, and what they do."""
+"""The actions of ``lab cluster``."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from . import control_plane, join
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command ``cluster``; the word after it is in ``action`` of the parsed arguments."""
-    cluster = commands.add_parser("cluster", help="a control plane on this machine, and the nodes that joined it")
+    """Add the command ``cluster``; parsed arguments have the action's name in ``action``."""
+    cluster = commands.add_parser("cluster", help="manage a control plane on this machine and its nodes")
     actions = cluster.add_subparsers(dest="action", metavar="ACTION", required=True)
     actions.add_parser("build", help="build the control plane's programs into the cache")
 
-    up = actions.add_parser("up", help="start the control plane, or what of it has ended")
-    up.add_argument("--nodes", nargs="+", default=[], metavar="NAME", help="nodes that run, to join it")
+    up = actions.add_parser("up", help="start the control plane, or its processes that have ended")
+    up.add_argument("--nodes", nargs="+", default=[], metavar="NAME", help="running nodes that join it")
     _json(up)
 
-    joining = actions.add_parser("join", help="let nodes that run join the control plane")
+    joining = actions.add_parser("join", help="join running nodes to the control plane")
     joining.add_argument("names", nargs="+", metavar="NAME")
 
     _json(actions.add_parser("status", help="show its processes and nodes; exit status 1 if not all of it is up"))
 
-    kubectl = actions.add_parser("kubectl", help="kubectl of the control plane's version, as its administrator")
+    kubectl = actions.add_parser("kubectl", help="run kubectl of the control plane's version as administrator")
     kubectl.add_argument("words", nargs=argparse.REMAINDER, metavar="-- WORDS")
 
-    actions.add_parser("down", help="end and remove the control plane; nodes stay up, and have lost it")
+    actions.add_parser("down", help="stop and remove the control plane; nodes stay up without an API server")
 
 
 def run(options: argparse.Namespace) -> int:
-    """The exit status."""
+    """Run one action; its exit status."""
     return ACTIONS[options.action](options)
 
 
@@ -80,7 +80,7 @@ def _report(facts: dict[str, Any], options: argparse.Namespace) -> int:
 
 
 def lines(facts: dict[str, Any]) -> list[str]:
-    """The facts for a person."""
+    """The facts as lines of text."""
     rows = [f"{name}: {f'pid {pid}' if pid else 'ended'}" for name, pid in facts["running"].items()]
     rows += [f"node {name}: {'ready' if ready else 'not ready'}" for name, ready in facts["nodes"].items()]
     return [*rows, f"server {facts['server']}, Kubernetes {facts['version']}", f"kubeconfig {facts['kubeconfig']}"]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting and ending the control plane: what the command line does, for programs."""
+"""Starting and ending the control plane; the command line calls these functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .components import Component
 from .store import ClusterStore, ControlPlane, Ports
 
 TIMEOUT = 300.0
-"""Seconds for each program; beside VMs that keep the CPUs busy the API server has taken more than one hundred."""
+"""Seconds for each program; the API server has taken more than 100 s while VMs kept the CPUs busy."""
 
 SUBJECT = "control plane"
 
@@ -35,12 +35,12 @@ def store() -> ClusterStore:
 
 
 def build() -> programs.Programs:
-    """Its programs, built unless the cache has them."""
+    """The control plane's programs, built unless the cache has them."""
     return programs.obtain(Cache(cache_root()))
 
 
 def up() -> ControlPlane:
-    """A control plane that answers, with kubeadm's ConfigMaps; what of it has ended is started again."""
+    """A running control plane with kubeadm's ConfigMaps; processes that have ended are started again."""
     known, built = store(), build()
     with known.lock():
         plane = known.find() or _create(known, built)
@@ -57,7 +57,7 @@ def up() -> ControlPlane:
 
 
 def down() -> None:
-    """End its processes and forget it; does nothing when there is none."""
+    """End the processes of the control plane and delete its files; does nothing when none exists."""
     known = store()
     with known.lock():
         plane = known.find()
@@ -72,13 +72,13 @@ def kubectl(plane: ControlPlane, *words: str, timeout: float = 60) -> str:
 
 
 def kubectl_argv(plane: ControlPlane) -> list[str]:
-    """The command up to its own words; what it caches goes when the control plane goes."""
+    """The kubectl command before its arguments; its cache is in the control plane's directory."""
     cache = f"--cache-dir={plane.directory / 'kubectl'}"
     return [str(plane.programs["kubectl"]), f"--kubeconfig={plane.kubeconfig}", cache]
 
 
 def facts(plane: ControlPlane) -> dict[str, Any]:
-    """Everything known about it, as plain values."""
+    """All facts about the control plane, as plain values."""
     running = daemons.running(plane.uuid)
     names = [component.name for component in all_components(plane)]
     return {
@@ -120,7 +120,7 @@ Test = Callable[[ControlPlane, Component], bool]
 
 
 def _start(plane: ControlPlane, targets: list[Component], up: Test, progress: Progress) -> None:
-    """Start what does not run of ``wanted``, and wait until all of it is up."""
+    """Start the components of ``targets`` that do not run, and wait until all are up."""
     for component in targets:
         if component.name in daemons.running(plane.uuid):
             progress.say(f"{component.name} runs already")
@@ -161,7 +161,7 @@ def _check_runs(plane: ControlPlane, component: Component) -> None:
 
 
 def _has_service_account(plane: ControlPlane) -> bool:
-    """Until the controllers have made it no pod is admitted."""
+    """True when the default service account exists; no pod is admitted before."""
     return bool(kubectl(plane, "get", "serviceaccount", "default", "--ignore-not-built", "--output=name"))
 
 

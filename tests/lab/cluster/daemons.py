@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes of the control plane: they outlive the command, and each carries a mark in its environment."""
+"""Processes of the control plane. They outlive the command; a variable in their environment identifies them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .components import Component
 
 MARK = "COLOCATION_LAB_CONTROL_PLANE"
 POLL_SECONDS = 0.01
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 def start(component: Component, uuid: str, directory: Path, log: Path) -> None:
-    """Start it in a session of its own, its output appended to ``log``; it is seen to run, or to have ended, after."""
+    """Start a component in a separate session and append its output to ``log``; returns when it runs or has ended."""
     with log.open("ab") as stream:
         process = subprocess.Popen(
             component.argv,
@@ -31,13 +31,13 @@ def start(component: Component, uuid: str, directory: Path, log: Path) -> None:
             env={**os.environ, MARK: uuid},
             start_new_session=True,
         )
-    # The kernel shows no environment until it has set up the new program, which is after Popen returns.
+    # /proc shows the new environment only after the kernel has set up the program, which may be after Popen returns.
     while process.poll() is None and not _marked_program(Path("/proc") / str(process.pid), uuid):
         time.sleep(POLL_SECONDS)
 
 
 def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
-    """Program name to process of what runs with the mark ``uuid``."""
+    """Program name to pid of the running processes with the mark ``uuid``."""
     pids = {}
     for directory in proc.glob("[0-9]*"):
         name = _marked_program(directory, uuid)
@@ -47,7 +47,7 @@ def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
 
 
 def end(uuid: str) -> None:
-    """Kill what runs with the mark. Its data is deleted next, and an API server with open watches stops slowly."""
+    """Kill the processes with the mark; SIGTERM would be slow with open watches, and their data is deleted next."""
     for name, pid in running(uuid).items():
         processes.end(pid, partial(_is, name, uuid), (signal.SIGKILL,))
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Letting a node that runs join the control plane."""
+"""Joining running nodes to the control plane."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .store import ControlPlane
 TIMEOUT = 300.0
 
 SERVICE = "10.96.0.1:443"
-"""Service ``kubernetes``, the first address of the range that the API server is given."""
+"""Service ``kubernetes``, the first address of the API server's service range."""
 
 
 def join(plane: ControlPlane, names: Sequence[str]) -> None:
-    """Make nodes members, and wait until each is ready; a node that is one already is given its files again."""
+    """Join nodes and wait until each is ready; a node that has joined before gets its files again."""
     members = [_check_member(plane, nodes.running(name)) for name in names]
     progress = {node.name: Progress(node.name) for node in members}
     for node in members:
@@ -74,14 +74,14 @@ def _make_member(plane: ControlPlane, node: Node, progress: Progress) -> None:
         "systemctl daemon-reload",
         f"systemctl restart {unit} kubelet.service",
     ]
-    progress.say("joins: kubelet is given its kubeconfig and restarted")
+    progress.say("joining: writing kubelet's kubeconfig and restarting kubelet")
     for line in connection.lines(" && ".join(["set -o pipefail", *steps]), base64.encodebytes(files).decode()):
         progress.say(line)
 
 
 def _await_ready(plane: ControlPlane, node: Node, progress: Progress) -> None:
     deadline = time.monotonic() + TIMEOUT
-    with progress.repeated("waiting until the API server says that it is ready"):
+    with progress.repeated("waiting until the API server reports it as ready"):
         while not _is_ready(plane, node):
             if time.monotonic() > deadline:
                 raise LabError(f"node {node.name} is not ready after {TIMEOUT:.0f} s (see: journal {node.name})")
@@ -90,7 +90,7 @@ def _await_ready(plane: ControlPlane, node: Node, progress: Progress) -> None:
 
 
 def _is_ready(plane: ControlPlane, node: Node) -> bool:
-    """True for this boot of the node: what another one of its name had said does not count."""
+    """True when the Node is ready and its status is from this boot, not from an earlier node of the same name."""
     output = control_plane.kubectl(plane, "get", "node", node.name, "--ignore-not-found", "--output=json")
     if not output:
         return False

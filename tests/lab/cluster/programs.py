@@ -17,7 +17,7 @@ ETCD_FAMILY = "etcd-3.6"
 
 @dataclass(frozen=True)
 class Programs:
-    """Where the programs are: two directories of the cache."""
+    """Directories of the programs in the cache."""
 
     kubernetes: Path
     etcd_directory: Path

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's memory of its control plane: one directory, beside those of the nodes."""
+"""The stored state of the lab's control plane, in a directory beside those of the nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILE = "control_plane.json"
 
 @dataclass(frozen=True)
 class Ports:
-    """Ports of 127.0.0.1, one each."""
+    """Ports of 127.0.0.1, one for each program."""
 
     api: int
     etcd: int
@@ -34,7 +34,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """A control plane that was started, running or not.
+    """A control plane that was started; its processes may have ended.
 
     ``uuid`` marks its processes, ``release`` is like 1.35.4, ``programs`` are files by the programs' names.
     """
@@ -47,7 +47,7 @@ class ControlPlane:
 
     @property
     def kubeconfig(self) -> Path:
-        """The administrator's (group ``system:masters``)."""
+        """The administrator's kubeconfig (group ``system:masters``)."""
         return self.directory / "kubeconfig"
 
     @property
@@ -57,11 +57,11 @@ class ControlPlane:
 
     @property
     def url(self) -> str:
-        """The API server as this host reaches it."""
+        """URL of the API server on this host."""
         return f"https://127.0.0.1:{self.ports.api}"
 
     def log(self, name: str) -> Path:
-        """What a program of the control plane says."""
+        """The log of a program of the control plane."""
         return self.directory / f"{name}.log"
 
     def user_kubeconfig(self, program: str) -> Path:
@@ -77,7 +77,7 @@ class ClusterStore:
         self.directory = root / DIRECTORY
 
     def find(self) -> ControlPlane | None:
-        """The control plane that was started and not taken down."""
+        """The control plane; None when none exists."""
         path = self.directory / FILE
         try:
             values = json.loads(path.read_text())
@@ -86,18 +86,18 @@ class ClusterStore:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            remedy = "end the processes that run in its directory, and remove that"
+            remedy = "end the processes that run in this directory and delete it"
             raise LabError(f"{path} cannot be read: {error!r}; {remedy}") from error
 
     def load(self) -> ControlPlane:
-        """The same; LabError when there is none."""
+        """The control plane; LabError when none exists."""
         plane = self.find()
         if plane is None:
             raise LabError(f"there is no control plane in {self.root}: `cluster up` starts one")
         return plane
 
     def create(self, uuid: str, release: str, ports: Ports, programs: Mapping[str, Path]) -> ControlPlane:
-        """A directory that only this user can enter. Call it under ``lock``."""
+        """Store a new control plane in a directory that only this user can enter. Call it under ``lock``."""
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir(mode=0o700)
         values = {
@@ -112,7 +112,7 @@ class ClusterStore:
         return ControlPlane(self.directory, uuid, release, ports, programs)
 
     def remove(self) -> None:
-        """Forget a control plane whose processes have ended."""
+        """Delete the files of a control plane whose processes have ended."""
         shutil.rmtree(self.directory, ignore_errors=True)
 
     @contextlib.contextmanager

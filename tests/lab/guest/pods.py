@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs on a node without kubelet: a pod of each QoS class over CRI, in the cgroups that kubelet would name.
+"""Runs on a node without kubelet: starts a pod of each QoS class over CRI, in the cgroups that kubelet would use.
 
-``/etc/lab/pods.json`` says with which driver, and what the pods are. What ran before is removed.
+``/etc/lab/pods.json`` has the cgroup driver and the pods. Earlier pods are removed.
 Field numbers: kubernetes/cri-api pkg/apis/runtime/v1/api.proto.
 """
 
@@ -82,7 +82,7 @@ def run(channel: Channel, pod: dict[str, Any], driver: str) -> None:
 
 
 def start(settings: dict[str, Any]) -> None:
-    """What ran before is removed, then each pod run."""
+    """Remove earlier pods, then run each pod."""
     with CriClient("unix://" + SOCKET, TIMEOUT) as client:
         for sandbox in client.pod_sandboxes():
             client.stop_pod_sandbox(sandbox.id)
@@ -96,8 +96,8 @@ def start(settings: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Until it works: containerd listens before it has read its state, and keeps the name of a sandbox that it was
-    making for a caller who was stopped.
+    """Start the pods, again after errors: containerd listens before it has read its state, and reserves the name of a
+    sandbox whose creation was interrupted.
     """
     with open("/etc/lab/pods.json") as stream:
         settings = json.load(stream)
@@ -109,7 +109,7 @@ def main() -> None:
         except CriFailure as error:
             if time.monotonic() > deadline:
                 raise
-            print("once more:", error, flush=True)
+            print("trying again:", error, flush=True)
             time.sleep(1)
 
 

@@ -17,12 +17,12 @@ STARTS = "starts"
 
 
 def obstacle(cache: Cache, spec: NodeSpec) -> str:
-    """Why it cannot run such a node here, '' when it can. Nothing is built for the answer."""
+    """Why user-mode Linux cannot run the node on this machine, '' when it can. Builds nothing."""
     return unsupported(spec) or _obstacle_here(cache)
 
 
 def unsupported(spec: NodeSpec) -> str:
-    """Why it can run such a node on no machine, '' when it can."""
+    """Why user-mode Linux cannot run the node on any machine, '' when it can."""
     if spec.numa > 1:
         return "it has no NUMA nodes"
     if spec.kubelet == DEBIAN_KUBELET:
@@ -42,7 +42,7 @@ def _obstacle_here(cache: Cache) -> str:
 
 
 def _probe(kernel: Path) -> str:
-    """A kernel that speaks has passed its own checks of the host (ptrace, seccomp, memory that can be executed)."""
+    """A kernel that prints its version has passed its checks of the host (ptrace, seccomp, executable memory)."""
     with tempfile.TemporaryDirectory(prefix="lab-uml-") as directory:
         options = ["mem=64M", "con=null", "con0=null,fd:1", "seccomp=on", "panic=-1", f"uml_dir={directory}"]
         if accel.speaks([*network.new_namespace(), str(kernel), *options], (b"Linux version", b"Kernel panic")):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One user-mode Linux: its command line, its start, and its end."""
+"""One machine of user-mode Linux: its command line, start and end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import network
 
 DISK = "disk.cow"
 CARD, DEVICE = "vec0", "/dev/ubda"
-"""What the kernel calls the node's network card and its disk."""
+"""The kernel's names of the node's network card and disk."""
 
 MEMORY = Path("/dev/shm")
 
@@ -23,7 +23,7 @@ _UMID = "uml"
 
 
 def arguments(machine: Machine) -> list[str]:
-    """The kernel's command line. The raw transport of the vector device is the one that works with several CPUs."""
+    """The kernel's command line. Only the raw transport of the vector device works with several CPUs."""
     card = f"transport=raw,ifname={network.CARD},depth=64,mac=52:54:0a:00:{machine.subnet:02x}:0f"
     return [
         str(machine.kernel),
@@ -41,7 +41,7 @@ def arguments(machine: Machine) -> list[str]:
 
 
 def start(machine: Machine) -> int:
-    """Start the machine, which outlives this process; the port of 127.0.0.1 at which its ssh will answer."""
+    """Start the machine, which outlives this process; returns the port of 127.0.0.1 for its ssh."""
     if machine.seed:
         copy = [need(CP), "--sparse=always", "--reflink=auto", str(machine.seed), str(machine.directory / DISK)]
         command.output(copy)
@@ -51,7 +51,7 @@ def start(machine: Machine) -> int:
 
 
 def reset(machine: Machine) -> None:
-    """End the kernel at once, as a power cut does, and start it again with the same disk."""
+    """Kill the kernel, as a power cut does, and start it again with the same disk."""
     _kill(machine.directory, machine.uuid)
     _start_kernel(machine)
 
@@ -64,7 +64,7 @@ def end(directory: Path, uuid: str) -> None:
 
 
 def socket_directory(uuid: str) -> Path:
-    """The kernel's own directory with its management socket: a short path, since a unix socket's is limited."""
+    """The directory of the kernel's management socket; its path is short since unix socket paths are limited."""
     return control_root() / f"uml-{uuid.replace('-', '')[:12]}"
 
 
@@ -84,7 +84,7 @@ def _start_kernel(machine: Machine) -> None:
 
 
 def _fits(memory: int) -> bool:
-    """Whether the machine's memory, given in MiB, can be a file in the host's: elsewhere it would be slow."""
+    """True when the machine's memory, in MiB, fits into a file in /dev/shm; elsewhere it would be slow."""
     return MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= memory << 20
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The overlay that new nodes are copied from: of a node that has booted once and imported its container images."""
+"""The overlay that new nodes copy: that of a node that has booted once and imported its container images."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from . import machine as uml
 UNIT = "systemd.unit=lab-seed.service"
 COMPLETE = "lab: the seed is complete"
 SUBNET = 250
-"""No node has it, and each machine's network is its own."""
+"""No node uses this subnet; machines have separate networks."""
 
 TIMEOUT = 300.0
 
 
 def obtain(cache: Cache, kernel: Path, initial: Path, base: Path) -> Path:
-    """The overlay of ``base``, made now unless the cache has it. It takes one boot, without kubelet."""
-    # The overlay knows its base by path and time.
+    """The overlay of ``base``, made by one boot without kubelet unless the cache has it."""
+    # The overlay identifies its base by path and time.
     parts = (str(kernel), str(initial), str(base), str(base.stat().st_mtime_ns), UNIT)
     progress = Progress(f"{base.parent.name} seed")
 
@@ -46,7 +46,7 @@ def obtain(cache: Cache, kernel: Path, initial: Path, base: Path) -> Path:
 
 
 def _boot(seed: Machine) -> None:
-    """Until the machine has ended by itself; LabError with its last words when it did not say that it succeeded."""
+    """Boot the machine until it ends; LabError with the end of its log when that does not report success."""
     log = seed.directory / SERIAL_LOG
     uml.start(seed)
     deadline = time.monotonic() + TIMEOUT
@@ -58,6 +58,4 @@ def _boot(seed: Machine) -> None:
         uml.end(seed.directory, seed.uuid)
     output = log.read_text(errors="replace")
     if COMPLETE not in output:
-        raise LabError(
-            f"a node for others to be copied from did not get its container images: {output[-1000:].strip()}"
-        )
+        raise LabError(f"the seed node did not import its container images: {output[-1000:].strip()}")

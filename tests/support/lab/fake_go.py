@@ -30,7 +30,7 @@ done
 
 
 class FakeGo:
-    """A ``go`` that writes a file with its package for each program, or fails as it is asked to."""
+    """A ``go`` that writes a file with its package for each program, or fails as requested."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -38,7 +38,7 @@ class FakeGo:
         self.write()
 
     def write(self, release: str = "1.26.8", failure: str = "") -> None:
-        """``failure`` is shell that runs before a program is written; the directory of the programs is in ``$output``."""
+        """``failure`` is shell code to run before writing a program; ``$output`` is the directory of the programs."""
         program = self.directory / "go"
         program.write_text(SCRIPT.format(release=release, calls=self.calls, failure=failure))
         program.chmod(0o755)
@@ -50,7 +50,7 @@ class FakeGo:
 
 
 def install(directory: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
-    """The only Go of this machine, below ``directory``; the lab's cache is ``directory / "cache"``."""
+    """Make a fake Go below ``directory`` the only Go; the lab's cache is ``directory / "cache"``."""
     (directory / "bin").mkdir()
     hide(directory, monkeypatch)
     monkeypatch.setenv("PATH", f"{directory / 'bin'}:/usr/bin:/bin")
@@ -59,7 +59,7 @@ def install(directory: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
 
 
 def hide(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No Go on PATH, nor where Go's own archive and Debian's packages have it."""
+    """Hide Go: on PATH, and where Go's archive and Debian's packages install it."""
     monkeypatch.setattr(golang, "UPSTREAM_PROGRAMS", str(directory / "none"))
     monkeypatch.setattr(golang, "DEBIAN_LIBRARIES", directory / "none")
     monkeypatch.setenv("PATH", str(directory / "none"))

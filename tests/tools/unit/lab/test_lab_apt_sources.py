@@ -84,7 +84,7 @@ def test_a_source_in_one_line_is_read_with_its_options(line: str, expected: Sour
 @pytest.mark.parametrize(
     "line", ["", "# deb http://m/debian trixie main", "deb http://m/debian", "rpm http://m/x y main"]
 )
-def test_what_is_no_source(line: str) -> None:
+def test_other_lines_are_skipped(line: str) -> None:
     assert list(parse_one_line(line)) == []
 
 

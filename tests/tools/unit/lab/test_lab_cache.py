@@ -36,7 +36,7 @@ def obtain(cache: Cache, builder: Builder) -> Path:
     return cache.obtain(RECIPE, builder, Progress("test"))
 
 
-def test_what_is_there_is_not_built_again(cache: Cache) -> None:
+def test_an_existing_entry_is_not_built_again(cache: Cache) -> None:
     builder = Builder()
     assert obtain(cache, builder) == obtain(cache, builder) == cache.find(RECIPE)
     assert builder.built == 1
@@ -96,7 +96,7 @@ def test_a_build_that_fails_leaves_no_entry(cache: Cache) -> None:
     assert (obtain(cache, Builder()) / "file").read_text() == "content 1"
 
 
-def test_two_at_once_build_once(cache: Cache) -> None:
+def test_concurrent_builds_build_once(cache: Cache) -> None:
     builder = Builder()
     threads = [threading.Thread(target=obtain, args=(cache, builder)) for _thread in range(4)]
     for thread in threads:
@@ -106,7 +106,7 @@ def test_two_at_once_build_once(cache: Cache) -> None:
     assert builder.built == 1
 
 
-def test_the_holes_of_a_file_count_by_their_place_and_are_not_read(tmp_path: Path) -> None:
+def test_holes_of_a_file_are_hashed_by_position(tmp_path: Path) -> None:
     def sparse(name: str, *places: int) -> str:
         path = tmp_path / name
         with path.open("wb") as stream:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node's Python remembers of zip files, by a separate Python."""
+"""The cache of compiled zip files on a node, tested with a separate Python."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_same_source_is_compiled_once_and_another_separately(tmp_path: Path,
 
 
 @pytest.mark.parametrize("content", [b"", b"\xffno code"])
-def test_what_cannot_be_read_is_made_again(tmp_path: Path, directory: Path, content: bytes) -> None:
+def test_an_unreadable_entry_is_compiled_again(tmp_path: Path, directory: Path, content: bytes) -> None:
     assert run(tmp_path / "first.zip", directory, "VALUE = 41\n") == "41"
     (compiled,) = directory.iterdir()
     compiled.write_bytes(content)
@@ -56,11 +56,11 @@ def test_what_cannot_be_read_is_made_again(tmp_path: Path, directory: Path, cont
     assert compiled.read_bytes() != content
 
 
-def test_without_a_place_for_it_it_runs_all_the_same(tmp_path: Path, directory: Path) -> None:
+def test_code_runs_without_a_cache_directory(tmp_path: Path, directory: Path) -> None:
     directory.write_text("no directory")
     assert run(tmp_path / "first.zip", directory, "VALUE = 41\n") == "41"
 
 
-def test_pythons_of_a_node_load_it_at_their_start() -> None:
+def test_python_loads_the_cache_at_startup() -> None:
     lines = (PACKAGES / "lab_compiled.pth").read_text().splitlines()
     assert [line for line in lines if not line.startswith("#")] == ["import lab_compiled"]

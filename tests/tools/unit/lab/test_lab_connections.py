@@ -38,7 +38,7 @@ def server(listener: socket.socket, speak: Callable[[socket.socket], None]) -> I
 @pytest.mark.parametrize(
     ("greeting", "expected"), [(b"SSH-2.0-OpenSSH_9.2\r\n", True), (b"HTTP/1.1", False), (b"", False)]
 )
-def test_only_an_ssh_server_counts_as_an_answer(greeting: bytes, expected: bool) -> None:
+def test_only_an_ssh_greeting_counts_as_an_answer(greeting: bytes, expected: bool) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     with server(listener, lambda connection: connection.sendall(greeting)):
@@ -86,14 +86,14 @@ def test_a_command_is_answered_after_events(monitor: tuple[Path, socket.socket])
         assert execute(path, "query-status") == {"running": True}
 
 
-def test_a_refusal_is_said(monitor: tuple[Path, socket.socket]) -> None:
+def test_a_refusal_is_reported(monitor: tuple[Path, socket.socket]) -> None:
     path, listener = monitor
     refusal = qemu({"error": {"class": "GenericError", "desc": "not now"}})
     with server(listener, refusal), pytest.raises(LabError, match="refuses system_reset: not now"):
         execute(path, "system_reset")
 
 
-def test_a_monitor_that_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_a_missing_monitor_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="does not answer"):
         execute(tmp_path / "monitor.sock", "system_reset")
 

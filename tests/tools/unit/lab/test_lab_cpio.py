@@ -38,7 +38,7 @@ def test_archives_unpack_one_after_the_other(first: dict[str, bytes], second: di
     assert files == [(f"x/{name}", content) for part in (first, second) for name, content in part.items()]
 
 
-def test_directories_come_before_what_is_in_them() -> None:
+def test_directories_come_before_their_files() -> None:
     members = unpack(archive([Entry("/a/b/c", b"1", 0o755), Entry("a/d", b"2")]))
     assert [(name, mode) for name, mode, _data in members] == [
         ("a", stat.S_IFDIR | 0o755),
@@ -68,7 +68,7 @@ kernel/arch/x86/crypto/crc32c-intel.ko.xz:
 """
 
 
-def test_modules_load_after_what_they_need() -> None:
+def test_modules_load_after_their_dependencies() -> None:
     order = load_order(["crc32c-intel", "not_there", "ext4"], parse_dependencies(DEP))
     assert order == [
         "kernel/arch/x86/crypto/crc32c-intel.ko.xz",

@@ -17,7 +17,7 @@ PROGRESS = Progress("test")
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
-    """Ten files of 100 bytes, the first the one that was not used for longest."""
+    """Ten files of 100 bytes, the first the least recently used."""
     directory = tmp_path / golang.COMPILED
     for number in range(10):
         path = directory / f"a{number}" / "file-d"
@@ -37,11 +37,11 @@ def test_a_cache_below_its_limit_stays(cache: Cache) -> None:
     assert len(files(cache)) == 10
 
 
-def test_what_was_not_used_for_longest_goes(cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
+def test_least_recently_used_files_are_deleted(cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
     trim(cache, PROGRESS, limit=800)
     assert files(cache) == ["a4", "a5", "a6", "a7", "a8", "a9"]
     assert (cache.root / golang.COMPILED / "README").exists()
-    assert "deleted down to" in capsys.readouterr().err
+    assert "trimmed to" in capsys.readouterr().err
 
 
 def test_a_directory_that_is_deleted_during_the_scan_is_skipped(cache: Cache) -> None:

@@ -89,7 +89,7 @@ def test_no_go_and_no_package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("ERROR: Could not install: [Errno 28] No space left on device", "the disk is full: free some space"),
     ],
 )
-def test_a_download_that_fails_for_another_reason_is_no_lack_of_go(
+def test_another_download_failure_is_not_reported_as_missing_go(
     output: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide(tmp_path, monkeypatch)

@@ -22,7 +22,7 @@ DEBIAN = (1, 20)
 
 @pytest.mark.parametrize("driver", Driver)
 @pytest.mark.parametrize("policy", CpuManager)
-def test_kubelet_is_configured_as_asked(driver: Driver, policy: CpuManager) -> None:
+def test_kubelet_is_configured_by_the_specification(driver: Driver, policy: CpuManager) -> None:
     spec = dataclasses.replace(SPEC, kubelet_driver=driver, cpu_manager=policy)
     config = yaml.safe_load(kubelet_config(spec, DEBIAN))
     assert config["cgroupDriver"] == driver.value
@@ -41,7 +41,7 @@ def test_kubelet_is_configured_as_asked(driver: Driver, policy: CpuManager) -> N
         (CgroupMode.V2, (1, 35), None),
     ],
 )
-def test_v1_is_allowed_where_kubelet_knows_the_word(
+def test_cgroup_v1_is_allowed_where_kubelet_has_the_field(
     cgroup: CgroupMode, version: tuple[int, int], expected: bool | None
 ) -> None:
     config = yaml.safe_load(kubelet_config(dataclasses.replace(SPEC, cgroup=cgroup), version))

@@ -41,7 +41,7 @@ def test_by_default_containerds_file_is_debians() -> None:
     assert containerd_config(SPEC, PACKAGED) == PACKAGED
 
 
-def test_containerds_file_says_what_was_asked_for() -> None:
+def test_containerds_file_has_the_requested_settings() -> None:
     spec = dataclasses.replace(SPEC, runtime_driver=Driver.SYSTEMD, nri=Nri.ON)
     text = containerd_config(spec, PACKAGED)
     plugins = tomlkit.parse(text).unwrap()["plugins"]
@@ -82,7 +82,7 @@ def test_the_printed_file_of_another_containerd_is_edited(plugin: str, nri: Nri,
     assert tomlkit.parse(text).unwrap() == expected
 
 
-def test_a_containerd_without_nri_is_refused_where_nri_is_asked_for() -> None:
+def test_a_containerd_without_nri_is_refused_when_nri_is_on() -> None:
     document = tomlkit.parse(PRINTED["io.containerd.grpc.v1.cri"])
     del document["plugins"]["io.containerd.nri.v1.nri"]
     printed = document.as_string()
@@ -107,7 +107,7 @@ def test_what_nodes_share_is_without_their_names_and_addresses(layout: Layout) -
 
 
 @pytest.mark.parametrize("layout", Layout)
-def test_an_image_keeps_what_was_prepared_in_it(layout: Layout) -> None:
+def test_an_image_keeps_its_prepared_files(layout: Layout) -> None:
     """The first boot writes none of the files that every node has."""
     spec = dataclasses.replace(SPEC, layout=layout)
     assert not set(own_files(spec, IDENTITY, DEBIAN)) & set(fixed_files(spec, PACKAGED, DEBIAN))

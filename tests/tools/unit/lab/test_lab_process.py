@@ -35,7 +35,7 @@ def process(uuid: str) -> subprocess.Popen[bytes]:
         env=marked_environment(uuid) if uuid else None,
         start_new_session=True,
     )
-    # Popen is back before the kernel shows the new environment.
+    # Popen may return before /proc shows the new environment.
     assert started.stdout is not None
     started.stdout.readline()
     return started
@@ -85,7 +85,7 @@ def test_a_group_is_killed_as_a_whole(machine: subprocess.Popen[bytes]) -> None:
     kill_group(machine.pid, UUID)
 
 
-def test_a_number_that_nobody_has_is_no_error(machine: subprocess.Popen[bytes]) -> None:
+def test_an_unused_pid_is_not_an_error(machine: subprocess.Popen[bytes]) -> None:
     machine.kill()
     machine.wait()
     end_machine(machine.pid, UUID)

@@ -20,7 +20,7 @@ PINNED = programs.recipe(ETCD, ETCD.groups[0], (1, 26, 8))
 
 
 def prune(capsys: pytest.CaptureFixture[str]) -> str:
-    """What it says."""
+    """Prune the cache and return the output."""
     capsys.readouterr()
     assert main(["programs", "--prune"]) == 0
     return capsys.readouterr().err

@@ -18,7 +18,7 @@ def labels(*names: str) -> list[str]:
     return [target.label for target in program_report.select(names)]
 
 
-def test_what_make_test_builds_begins_with_what_others_wait_for() -> None:
+def test_programs_that_stages_wait_for_are_built_first() -> None:
     assert labels("test") == [
         "kubernetes-1.35/kubelet",
         "kubernetes-1.35/control-plane",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs from Go modules, with a script in Go's place: what is built, and what the cache keeps."""
+"""Programs from Go modules, with a fake Go: builds and cache entries."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_program_is_built_once_under_its_own_name(go: FakeGo, cache: Cache) ->
     assert len(go.builds) == 1
 
 
-def test_a_program_that_was_not_asked_for_has_no_path(go: FakeGo, cache: Cache) -> None:
+def test_a_program_that_was_not_requested_has_no_path(go: FakeGo, cache: Cache) -> None:
     with pytest.raises(LabError, match="'etcdctl' is not among"):
         obtain(cache).path("etcdctl")
 
@@ -55,7 +55,7 @@ def test_kubelet_does_not_wait_for_the_control_plane(go: FakeGo, cache: Cache) -
     assert [line.split()[-1] for line in go.builds] == ["k8s.io/kubernetes/cmd/kubelet"]
 
 
-def test_a_program_of_ours_is_built_with_the_modules_of_its_family(go: FakeGo, cache: Cache) -> None:
+def test_an_own_program_is_built_with_the_modules_of_its_family(go: FakeGo, cache: Cache) -> None:
     built = programs.obtain(cache, "kubernetes-1.37", (KUBELET_JUDGE,))
     names = built.path(KUBELET_JUDGE).read_text().split()
     assert {"go.mod", "go.sum", "main.go"} <= set(names)
@@ -68,7 +68,7 @@ def test_a_program_of_ours_is_built_with_the_modules_of_its_family(go: FakeGo, c
     ]
 
 
-def test_another_source_of_ours_is_another_program(tmp_path: Path) -> None:
+def test_a_changed_own_source_is_another_program(tmp_path: Path) -> None:
     known = family("kubernetes-1.35")
     (tmp_path / "main.go").write_text("package main\n")
     first = _own_recipe(known, tmp_path)
@@ -119,7 +119,7 @@ def test_a_failure_names_the_program_its_release_and_the_remedy(
         obtain(cache)
 
 
-def test_a_disk_that_is_full_beside_go_is_named_with_its_remedy(
+def test_a_full_disk_outside_go_is_named_with_its_remedy(
     go: FakeGo, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -175,7 +175,7 @@ def test_a_family_for_the_matrix_alone_is_built_whole() -> None:
     assert [group.name for group in programs.default_groups(family("volcano-1.14"))] == ["scheduling"]
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_name_is_reported_with_the_known_ones() -> None:
     with pytest.raises(LabError, match=r"no family of programs 'cri-o-1\.35'.*kubernetes-1\.35"):
         family("cri-o-1.35")
     with pytest.raises(LabError, match="has no program 'kube-proxy'; it has kubelet"):

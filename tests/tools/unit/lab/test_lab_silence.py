@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node that does not next_answer for long has gone silent."""
+"""A node that does not answer for long has gone silent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.volcano.colocation.tests.lab.silence import LIMIT, Node
 
 
 def look_at(*looks: tuple[float, bool]) -> None:
-    """Look at these times, with these answers."""
+    """Check the node at these times, with these results."""
     now, answers = (iter(values) for values in zip(*looks, strict=True))
     times = [next(now)]
 
@@ -25,7 +25,7 @@ def look_at(*looks: tuple[float, bool]) -> None:
             return
 
 
-def test_a_node_is_silent_when_no_look_was_answered_for_so_long() -> None:
+def test_a_node_is_silent_when_no_check_is_answered() -> None:
     with pytest.raises(NodeSilent, match="has not answered"):
         look_at((0, True), (10, False), (20, False), (11 + LIMIT, False))
 

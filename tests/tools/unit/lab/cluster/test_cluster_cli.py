@@ -31,7 +31,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("words", [["status"], ["join", "one"], ["kubectl", "get", "nodes"]])
-def test_no_control_plane_is_a_line_and_not_a_traceback(
+def test_a_missing_control_plane_is_reported_without_a_traceback(
     words: list[str], state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", *words]) == 1
@@ -39,7 +39,7 @@ def test_no_control_plane_is_a_line_and_not_a_traceback(
     assert message == f"lab: there is no control plane in {state}: `cluster up` starts one\n"
 
 
-def test_what_is_not_there_is_down_already(state: Path) -> None:
+def test_down_succeeds_without_anything_to_stop(state: Path) -> None:
     assert main(["cluster", "down"]) == 0
     assert main(["cluster", "down"]) == 0
 

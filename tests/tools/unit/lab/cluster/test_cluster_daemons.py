@@ -30,7 +30,7 @@ def start(directory: Path, name: str, uuid: str, program: str, *words: str) -> P
     return directory / f"{name}.log"
 
 
-def test_what_runs_is_known_by_its_mark(directory: Path) -> None:
+def test_running_processes_are_identified_by_their_mark(directory: Path) -> None:
     start(directory, "etcd", UUID, "/bin/sleep", "60")
     start(directory, "kube-apiserver", OTHER, "/bin/sleep", "60")
     assert list(daemons.running(UUID)) == ["etcd"]
@@ -45,7 +45,7 @@ def test_another_control_plane_is_left_alone(directory: Path) -> None:
     assert list(daemons.running(OTHER)) == ["kube-apiserver"]
 
 
-def test_what_it_says_is_kept_over_restarts(directory: Path) -> None:
+def test_output_of_earlier_starts_is_kept(directory: Path) -> None:
     for number in (1, 2):
         log = start(directory, "etcd", UUID, "/bin/sh", "-c", f"echo {number}")
         deadline = time.monotonic() + 10

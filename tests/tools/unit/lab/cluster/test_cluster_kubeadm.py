@@ -23,7 +23,7 @@ def test_kubeadm_gets_the_version_and_needs_no_network() -> None:
     assert init["localAPIEndpoint"] == {"advertiseAddress": "10.0.10.2", "bindPort": 1001}
 
 
-def test_a_node_finds_the_api_server_at_its_own_gateway_which_the_certificate_names() -> None:
+def test_the_certificate_names_every_gateway() -> None:
     _init, cluster = yaml.safe_load_all(configuration(PLANE, "10.0.12.2", "/pki"))
     assert cluster["controlPlaneEndpoint"] == "10.0.12.2:1001"
     names = cluster["apiServer"]["certSANs"]
@@ -59,7 +59,7 @@ def test_credentials_are_made_once(tmp_path: Path) -> None:
     assert len(log.read_text().splitlines()) == 4
 
 
-def test_credentials_that_an_interrupted_start_left_out_are_made(tmp_path: Path) -> None:
+def test_missing_credentials_of_an_interrupted_start_are_made(tmp_path: Path) -> None:
     program, log = tmp_path / "kubeadm", tmp_path / "calls"
     program.write_text(KUBEADM.format(log=log))
     program.chmod(0o755)

@@ -42,19 +42,19 @@ def test_the_disk_overlays_the_base_and_is_named_relative_to_the_machines_direct
     assert f"initrd={INITRD}" in uml.arguments(MACHINE)
 
 
-def test_cpus_memory_and_the_kernels_own_parameters_are_given() -> None:
+def test_the_command_line_has_cpus_memory_and_kernel_parameters() -> None:
     words = uml.arguments(MACHINE)
     assert words[0] == str(MACHINE.kernel)
     assert {"mem=2048M", "ncpus=4", "seccomp=on"} <= set(words)
     assert words[-2:] == ["loglevel=4", "panic=10"]
 
 
-def test_each_card_has_an_address_of_its_own() -> None:
+def test_each_card_has_a_separate_address() -> None:
     (card,) = [word for word in uml.arguments(MACHINE) if word.startswith("vec0:")]
     assert card == "vec0:transport=raw,ifname=tap0,depth=64,mac=52:54:0a:00:0c:0f"
 
 
-def test_the_management_socket_has_a_short_path_however_deep_the_directory() -> None:
+def test_the_management_socket_has_a_short_path() -> None:
     assert len(str(uml.management_socket(MACHINE.uuid))) < 107
 
 
@@ -94,11 +94,11 @@ def test_a_machine_starts_is_reset_and_ends_with_its_network(machine: Machine) -
         network.holder_of(machine.directory, machine.uuid)
 
 
-def test_a_machine_that_was_never_started_ends_without_a_word(machine: Machine) -> None:
+def test_ending_an_unstarted_machine_does_nothing(machine: Machine) -> None:
     uml.end(machine.directory, machine.uuid)
 
 
-def test_a_network_that_cannot_be_made_is_named(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_network_failure_is_reported(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     directory = machine.directory.parent / "programs"
     directory.mkdir()
     program = directory / "slirp4netns"
@@ -117,7 +117,7 @@ def _pid(machine: Machine) -> int:
 
 
 def _await_kernel(machine: Machine) -> None:
-    """Until the kernel runs: what enters the namespace comes first."""
+    """Wait until the kernel runs: the process enters the namespace before."""
     deadline = time.monotonic() + 20
     while not (machine.directory / "arguments").exists():
         assert time.monotonic() < deadline

@@ -35,7 +35,7 @@ def kernel(path: Path, answers: Sequence[tuple[int, int, bytes]]) -> Iterator[li
         thread.join()
 
 
-def test_an_answer_may_come_in_pieces(tmp_path: Path) -> None:
+def test_a_reply_may_have_several_packets(tmp_path: Path) -> None:
     with kernel(tmp_path / "mconsole", [(0, 1, b"Linux "), (0, 0, b"7.2\0")]) as received:
         assert execute(tmp_path / "mconsole", "version") == "Linux 7.2"
     assert received == [(MAGIC, VERSION, b"version")]
@@ -49,6 +49,6 @@ def test_a_refusal_is_an_error(tmp_path: Path) -> None:
         execute(tmp_path / "mconsole", "dance")
 
 
-def test_a_kernel_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_kernel_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="the kernel does not answer at"):
         execute(tmp_path / "mconsole", "version")

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remembers until the next boot what Python compiled from zip files.
+"""Caches the code that Python compiles from zip files, until the next boot.
 
-Ansible sends each module as a zip file of sources. Python keeps no compiled form of those, and compiling them takes an
-emulated CPU half of a module's time. What runs is the same code.
+Ansible sends each module as a zip file of sources. Python does not cache their compiled form, and compiling takes half
+of a module's time on an emulated CPU. The code itself is unchanged.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _compile = zipimport._compile_source  # type: ignore[attr-defined]
 
 
 def compile_cached(pathname: str, source: bytes) -> CodeType:
-    """The code of ``source``, in which tracebacks find the ``pathname`` that it had first."""
+    """The code of ``source``; its tracebacks name the ``pathname`` of the first compilation."""
     path = os.path.join(DIRECTORY, _imp.source_hash(_KEY, source).hex())
     return _load(path) or _store(path, _compile(pathname, source))
 
@@ -30,7 +30,7 @@ def compile_cached(pathname: str, source: bytes) -> CodeType:
 def _load(path: str) -> CodeType | None:
     try:
         with open(path, "rb") as stream:
-            return marshal.load(stream)  # noqa: S302 - nobody but root writes there
+            return marshal.load(stream)  # noqa: S302 - only root writes there
     except (OSError, EOFError, ValueError, TypeError):
         return None
 
