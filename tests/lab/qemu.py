@@ -21,7 +21,7 @@ CARD, DEVICE = "eth0", "/dev/vda"
 """The kernel's names of the node's network card and disk."""
 
 _DRIVE = "if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,backing.file.locking=off"
-"""The base is never written, so that a user-mode Linux that locks the same base need not exclude QEMU."""
+"""QEMU does not lock the base: it is never written, and user-mode Linux may hold a lock on it."""
 
 
 def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str]:
