@@ -45,7 +45,7 @@ def plane(state: Path) -> ControlPlane:
 
 def test_the_kubeconfig_is_for_its_owner_only(plane: ControlPlane) -> None:
     assert plane.kubeconfig.stat().st_mode & 0o777 == 0o600
-    assert plane.folder.stat().st_mode & 0o777 == 0o700
+    assert plane.directory.stat().st_mode & 0o777 == 0o700
 
 
 def test_the_server_reports_its_version(plane: ControlPlane) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make demo: a misaligned throwaway node, its verdict, provision, the verdict again, and the kernel's own word."""
+"""make demo: assess a misaligned throwaway node, provision it, verify it, and show the kernel's view of its pods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
+DIRECTORY = Path(__file__).resolve().parent
 REPORTS = ROOT / ".cache" / "demo"
 NODE = "demo"
 MISALIGNED = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs")
@@ -22,12 +22,12 @@ INSTALL = "ansible_collections.volcano.colocation.tests.run.install"
 INTRODUCTION = """\
 This demo builds a Debian 13 node image and a kubelet (cached for later), boots a virtual machine from it and aligns it.
 The node begins as many do: kubelet uses the systemd driver, containerd uses cgroupfs, NRI is off, the CPU manager is
-none. Nothing outside this folder, ~/.cache and ~/.local/state is written.
+none. Nothing outside this directory, ~/.cache and ~/.local/state is written.
 With empty caches it takes about 5 minutes."""
 
 
 class StepFailed(Exception):
-    """A command of a step ended with an error; it has said why itself."""
+    """A command of a step failed and has printed the reason."""
 
 
 class Demo:
@@ -43,14 +43,14 @@ class Demo:
         passed = time.monotonic() - self.began
         print(f"\n=== {self.step}/{self.steps} {title} [{passed:.0f} s so far]", flush=True)
 
-    def run(self, argv: Sequence[str], shown: str | None = None) -> None:
-        print(f"$ {shown or shlex.join(argv)}", flush=True)
+    def run(self, argv: Sequence[str], command_line: str | None = None) -> None:
+        print(f"$ {command_line or shlex.join(argv)}", flush=True)
         if subprocess.run(argv, env=environment(), cwd=REPORTS, check=False).returncode:
             raise StepFailed(shlex.join(argv))
 
 
 def environment() -> dict[str, str]:
-    """The demo's own collections and Ansible settings: nothing of the user's configuration takes part."""
+    """The demo's own collections and Ansible settings, without the user's Ansible configuration."""
     return {
         **os.environ,
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),
@@ -67,20 +67,20 @@ def lab(*arguments: str) -> list[str]:
 
 def playbook(inventory: str, name: str, *arguments: str) -> list[str]:
     program = str(Path(sys.executable).with_name("ansible-playbook"))
-    return [program, "-i", inventory, "-e", f"@{HERE / 'profile.yml'}", *arguments, f"volcano.colocation.{name}"]
+    return [program, "-i", inventory, "-e", f"@{DIRECTORY / 'profile.yml'}", *arguments, f"volcano.colocation.{name}"]
 
 
-def shown(name: str, *arguments: str) -> str:
+def render_command(name: str, *arguments: str) -> str:
     words = ["ansible-playbook -i INVENTORY -e @tests/demo/profile.yml", *arguments, f"volcano.colocation.{name}"]
     return " ".join(words)
 
 
-def inventory_of(node: str) -> str:
+def write_inventory(node: str) -> str:
     listed = subprocess.run(lab("inventory", node), check=True, stdout=subprocess.PIPE, text=True)
     return listed.stdout.strip()
 
 
-def closing(inventory: str) -> str:
+def render_closing(inventory: str) -> str:
     return f"""
 The node is aligned, and it stays up:
   a shell on it        python3 tests/lab ssh {NODE}
@@ -90,10 +90,10 @@ The node is aligned, and it stays up:
 
 The same on your own nodes:
   ansible-galaxy collection install {ROOT / ".cache" / "dist"}/volcano-colocation-*.tar.gz
-  ansible-playbook -i your-inventory volcano.colocation.assess        # looks, changes nothing
+  ansible-playbook -i your-inventory volcano.colocation.assess        # changes nothing
   ansible-playbook -i your-inventory -e @your-profile.yml --check --diff volcano.colocation.provision
   ansible-playbook -i your-inventory -e @your-profile.yml volcano.colocation.provision
-{(HERE / "profile.yml").relative_to(ROOT)} is a profile to begin with."""
+{(DIRECTORY / "profile.yml").relative_to(ROOT)} is a profile to begin with."""
 
 
 def main() -> int:
@@ -107,19 +107,19 @@ def main() -> int:
     demo.announce("Boot the misaligned node and wait for its pods")
     demo.run(lab("down", NODE), f"python3 tests/lab down {NODE}")
     demo.run(lab("up", NODE, *MISALIGNED), shlex.join(["python3", "tests/lab", "up", NODE, *MISALIGNED]))
-    inventory = inventory_of(NODE)
-    demo.announce("Assess: what is true of the node?")
-    demo.run(playbook(inventory, "assess"), shown("assess"))
-    demo.announce("Provision: one transaction that ends aligned, or as it began")
-    demo.run(playbook(inventory, "provision", "--diff"), shown("provision", "--diff"))
-    demo.announce("Provision again: nothing is left to change")
-    demo.run(playbook(inventory, "provision"), shown("provision"))
+    inventory = write_inventory(NODE)
+    demo.announce("Assess: show the state of the node")
+    demo.run(playbook(inventory, "assess"), render_command("assess"))
+    demo.announce("Provision: align the node in one transaction, or roll it back")
+    demo.run(playbook(inventory, "provision", "--diff"), render_command("provision", "--diff"))
+    demo.announce("Provision again: no changes")
+    demo.run(playbook(inventory, "provision"), render_command("provision"))
     demo.announce("Verify: fails on drift")
-    demo.run(playbook(inventory, "verify"), shown("verify"))
-    demo.announce("The kernel's own word on the pods that run")
-    proof = (HERE / "proof.py").read_text(encoding="utf-8")
+    demo.run(playbook(inventory, "verify"), render_command("verify"))
+    demo.announce("Show the kernel's view of the running pods")
+    proof = (DIRECTORY / "proof.py").read_text(encoding="utf-8")
     demo.run(lab("ssh", NODE, "--", "python3", "-c", shlex.quote(proof)), "(on the node) python3 tests/demo/proof.py")
-    print(closing(inventory))
+    print(render_closing(inventory))
     print(f"\nThe demo took {(time.monotonic() - demo.began) / 60:.1f} minutes.")
     return 0
 
@@ -128,6 +128,6 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except StepFailed as failure:
-        print(f"\nThe demo stopped: {failure} failed; what it printed stands above.", file=sys.stderr)
+        print(f"\nThe demo stopped: {failure} failed; its output is above.", file=sys.stderr)
         print(f"The node's log: python3 tests/lab journal {NODE}", file=sys.stderr)
         sys.exit(1)

@@ -21,12 +21,12 @@ def obtain(cache: Cache, name: str, family: str, sources: tuple[Path, ...]) -> P
     """The program of these sources, built unless the cache has it."""
     known = family_of(family)
     go = find_go(minimum_go(known))
-    texts = [path.read_text() for path in (*sources, known.folder / "go.mod", known.folder / "go.sum")]
+    texts = [path.read_text() for path in (*sources, known.directory / "go.mod", known.directory / "go.sum")]
     recipe = Recipe(KIND, name, (to_text(go.release), *BUILD_FLAGS, LINKER_FLAGS, *texts))
 
     def build(folder: Path, log: Path) -> None:
         with in_use(cache):
-            tool = GoTool(cache, obtain_go(cache, go), known.folder, log)
+            tool = GoTool(cache, obtain_go(cache, go), known.directory, log)
             tool.build([str(path) for path in sources], folder / name, LINKER_FLAGS)
 
     return cache.obtain(recipe, build, Progress(name)) / name

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python3 tests/lab …` from any folder, or `python3 -m tests.lab …` from the checkout root."""
+"""`python3 tests/lab …` from any directory, or `python3 -m tests.lab …` from the checkout root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 if not __package__:
-    # Run as a folder: the folder itself must not be on the path, only the package in it.
+    # When Python runs the directory, put its parent on the path instead: only the package must be found.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
     from lab.cli import main
 else:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""KVM where it truly works, emulation elsewhere.
+"""Choosing KVM where it works, and emulation elsewhere.
 
-A machine may have ``/dev/kvm``, let a VM and its CPU be created, and still not run guest code (``KVM internal error.
-Suberror: 1`` was seen under a nested hypervisor). So the probe boots a kernel until its first line.
+A machine may have ``/dev/kvm`` and create a VM and its CPU, but fail to run guest code (``KVM internal error.
+Suberror: 1`` under a nested hypervisor). The probe therefore boots a kernel until its first line.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ class Accelerator(str, Enum):
     def arguments(self) -> tuple[str, ...]:
         """QEMU's arguments.
 
-        QEMU 7.2 corrupts flags in ``cmpxchg16b`` when it emulates, and Debian's kernels panic on it; a CPU without that
-        instruction boots them. AVX, which newer models have, is slower than what Go and glibc do without it.
+        Emulation in QEMU 7.2 corrupts flags in ``cmpxchg16b``, which makes Debian's kernels panic; a CPU without that
+        instruction boots them. Newer models have AVX, slower under emulation than the code of Go and glibc without it.
 
-        All CPUs of an emulated node share a thread. With one each a CPU now and then never woke up again, at boot above
-        all, and two nodes beside each other on two CPUs took longer, not less.
+        All CPUs of an emulated node share one thread. With one thread for each CPU, a CPU sometimes never woke up
+        again, mostly at boot, and two nodes on two CPUs took longer.
         """
         if self is Accelerator.KVM:
             return ("-accel", "kvm", "-cpu", "host")
@@ -47,24 +47,24 @@ class Accelerator(str, Enum):
 
 
 def choose(cache: Path, kernel: Path, device: Path = Path("/dev/kvm")) -> Accelerator:
-    """The accelerator for this boot of the host and this kernel; what the probe finds is kept in ``cache``."""
+    """The accelerator for this boot of the host and this kernel; the result of the probe is stored in ``cache``."""
     if not has_device(device):
         return Accelerator.TCG
-    found = remember(cache, kernel, lambda: (Accelerator.KVM if _boots(kernel) else Accelerator.TCG).value)
-    return Accelerator(found) if found in set(Accelerator) else Accelerator.TCG
+    engine_name = remember(cache, kernel, lambda: (Accelerator.KVM if _boots(kernel) else Accelerator.TCG).value)
+    return Accelerator(engine_name) if engine_name in set(Accelerator) else Accelerator.TCG
 
 
 def has_device(device: Path = Path("/dev/kvm")) -> bool:
-    """Whether KVM is worth a probe."""
+    """True when this user can open the KVM device."""
     return os.access(device, os.R_OK | os.W_OK)
 
 
 def remember(cache: Path, kernel: Path, probe: Callable[[], str]) -> str:
-    """What ``probe`` found of a kernel on this boot of the host; it runs once for each."""
+    """The result of ``probe`` for a kernel on this boot of the host; the probe runs once for each kernel."""
     status = kernel.stat()
     key = f"{kernel} {status.st_size} {status.st_mtime_ns}"
     memory = cache / f"engines-{BOOT_ID.read_text().strip()}.json"
-    known = _remembered(memory)
+    known = _load_memory(memory)
     if key not in known:
         known[key] = probe()
         partial = memory.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
@@ -73,8 +73,8 @@ def remember(cache: Path, kernel: Path, probe: Callable[[], str]) -> str:
     return known[key]
 
 
-def _remembered(memory: Path) -> dict[str, str]:
-    """Kernel to finding; empty when nothing sensible is remembered."""
+def _load_memory(memory: Path) -> dict[str, str]:
+    """Kernel to probe result; empty when the file is missing or malformed."""
     try:
         known = json.loads(memory.read_text())
         return {str(key): str(value) for key, value in known.items()}
@@ -83,7 +83,7 @@ def _remembered(memory: Path) -> dict[str, str]:
 
 
 def speaks(argv: Sequence[str], words: tuple[bytes, ...], environment: Mapping[str, str] | None = None) -> bool:
-    """Whether a kernel that is started so prints the first of ``words`` before another one or the end of patience."""
+    """True when a kernel started with ``argv`` prints the first of ``words`` before another one or the timeout."""
     with subprocess.Popen(
         argv,
         env=environment,
@@ -108,16 +108,16 @@ def _boots(kernel: Path) -> bool:
 
 
 def _read_until(stream: IO[bytes], words: tuple[bytes, ...]) -> bytes:
-    """What the program says until one of ``words``, its end, or the end of patience."""
-    seen = b""
+    """The program's output until one of ``words``, its end, or the timeout."""
+    output = b""
     deadline = time.monotonic() + PROBE_SECONDS
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
-        while not any(word in seen for word in words):
+        while not any(word in output for word in words):
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 break
             block = stream.read(4096)
             if not block:
                 break
-            seen += block
-    return seen
+            output += block
+    return output

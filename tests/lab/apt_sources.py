@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Debian mirror of this host, read from its own apt sources (sources.list(5), both formats)."""
+"""The Debian mirror of this host, from its apt sources (sources.list(5), both formats)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 @dataclass(frozen=True)
 class Source:
-    """One archive: where it is, which suites and components of it are used, who signs it ('' = apt's own keyrings)."""
+    """One archive: its URI, the suites and components in use, and its signing key ('' for apt's own keyrings)."""
 
     types: tuple[str, ...]
     uri: str
@@ -28,22 +28,22 @@ class Source:
 
     @property
     def is_debian(self) -> bool:
-        """True for a main archive of Debian releases, not for its security or updates archive or for other vendors."""
+        """True for a main archive of Debian releases; false for security and updates archives and for other vendors."""
         return "main" in self.components and any(suite in DEBIAN_SUITES for suite in self.suites)
 
 
 def parse_one_line(text: str) -> Iterator[Source]:
     """Sources of a ``*.list`` file: ``deb [option=value …] URI suite component …``."""
     for line in text.splitlines():
-        found = re.match(r"\s*(deb|deb-src)\s+(?:\[([^\]]*)\]\s*)?(\S+)\s+(\S+)((?:\s+[^\s#]+)*)", line)
-        if found:
-            kind, options, uri, suite, components = found.groups()
+        match = re.match(r"\s*(deb|deb-src)\s+(?:\[([^\]]*)\]\s*)?(\S+)\s+(\S+)((?:\s+[^\s#]+)*)", line)
+        if match:
+            kind, options, uri, suite, components = match.groups()
             signed_by = re.search(r"(?:^|\s)signed-by=(\S+)", options or "")
             yield Source((kind,), uri, (suite,), tuple(components.split()), signed_by.group(1) if signed_by else "")
 
 
 def parse_deb822(text: str) -> Iterator[Source]:
-    """Sources of a ``*.sources`` file: stanzas of fields, a URI each."""
+    """Sources of a ``*.sources`` file: one for each URI of each stanza."""
     for stanza in re.split(r"\n(?:[ \t]*\n)+", text):
         fields = _fields(stanza)
         if fields.get("enabled", "yes").strip().lower() in ("no", "false", "0"):
@@ -59,25 +59,25 @@ def parse_deb822(text: str) -> Iterator[Source]:
 
 
 def host_sources(apt: Path = Path("/etc/apt")) -> list[Source]:
-    """Every source of this host, in the order in which apt reads them."""
-    found: list[Source] = []
+    """All sources of this host, in the order in which apt reads them."""
+    sources: list[Source] = []
     for path in [apt / "sources.list", *sorted((apt / "sources.list.d").glob("*"))]:
         if path.suffix in (".list", ".sources") and path.is_file():
             text = path.read_text(errors="replace")
-            found.extend(parse_deb822(text) if path.suffix == ".sources" else parse_one_line(text))
-    return found
+            sources.extend(parse_deb822(text) if path.suffix == ".sources" else parse_one_line(text))
+    return sources
 
 
 def debian_source(sources: Iterable[Source]) -> Source:
     """The first Debian archive among ``sources``; COLOCATION_LAB_MIRROR overrides it (hosts that are not Debian)."""
     if os.environ.get("COLOCATION_LAB_MIRROR"):
         return Source(("deb",), os.environ["COLOCATION_LAB_MIRROR"], ("stable",), ("main",), KEYRING)
-    found: Source | None = next((source for source in sources if source.is_debian), None)
-    if found is None:
+    debian: Source | None = next((source for source in sources if source.is_debian), None)
+    if debian is None:
         raise LabError(
             "the apt sources of this host name no Debian mirror: set COLOCATION_LAB_MIRROR to the URI of one"
         )
-    return found
+    return debian
 
 
 def source_line(source: Source, kind: str, suite: str) -> str:
@@ -103,6 +103,6 @@ def _fields(stanza: str) -> dict[str, str]:
 
 
 def _key_file(value: str) -> str:
-    """A key written into the file itself is left to apt's own keyrings."""
+    """The path of the key; '' for an inline key, which apt then has to find in its own keyrings."""
     words = value.split()
     return words[0] if len(words) == 1 and words[0].startswith("/") else ""

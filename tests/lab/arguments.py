@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words of the lab's command line."""
+"""The lab's command-line arguments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .spec import (
 
 
 def parser() -> argparse.ArgumentParser:
-    """Parsed arguments have the command's name in ``command``."""
+    """The argument parser; parsed arguments have the command's name in ``command``."""
     top = argparse.ArgumentParser(
         prog="lab", description="Real, throwaway Kubernetes nodes: virtual machines and user-mode Linux."
     )
@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="build images, kubelet and the kernel of user-mode Linux into the cache")
     build.add_argument(
-        "--suite", type=Suite, action="append", help="bookworm, trixie or forky; what the tests use when not given"
+        "--suite", type=Suite, action="append", help="bookworm, trixie or forky (default: those of the tests)"
     )
     build.add_argument(
         "--no-kernel",
@@ -52,11 +52,11 @@ def parser() -> argparse.ArgumentParser:
     up = commands.add_parser("up", help="start a node and wait until its pods run")
     up.add_argument("name")
     _specification(up)
-    up.add_argument("--root", default="", metavar="FOLDER", help="boot this root file system, which `image` has made")
+    up.add_argument("--root", default="", metavar="DIRECTORY", help="boot this root file system, made by `image`")
     _wait(up)
 
-    image = commands.add_parser("image", help="write the root file system of such a node into a folder")
-    image.add_argument("folder")
+    image = commands.add_parser("image", help="write a node's root file system into a new directory")
+    image.add_argument("directory")
     _specification(image)
 
     for name, text in (
@@ -75,20 +75,20 @@ def parser() -> argparse.ArgumentParser:
     ssh.add_argument("remote", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
     inventory = commands.add_parser("inventory", help="write an Ansible inventory and print its path")
-    inventory.add_argument("names", nargs="*", metavar="NAME", help="nodes; all when none is given")
+    inventory.add_argument("names", nargs="*", metavar="NAME", help="nodes (default: all)")
 
-    journal = commands.add_parser("journal", help="what a node's services logged, or its console when ssh is dead")
+    journal = commands.add_parser("journal", help="show a node's journal, or its console when ssh does not answer")
     journal.add_argument("name")
     journal.add_argument("--lines", type=int, default=200)
 
     console = commands.add_parser(
-        "console", help="a terminal on a virtual machine's serial port; the log where there is none"
+        "console", help="open a virtual machine's serial port; without one, show the console log"
     )
     console.add_argument("name")
 
     cluster.add_to(commands)
 
-    down = commands.add_parser("down", help="stop and remove nodes; those that are not there are down already")
+    down = commands.add_parser("down", help="stop and remove nodes; nodes that do not exist count as stopped")
     which = down.add_mutually_exclusive_group(required=True)
     which.add_argument("names", nargs="*", default=[], metavar="NAME")
     which.add_argument("--all", action="store_true")
@@ -96,7 +96,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def specification(arguments: argparse.Namespace) -> NodeSpec:
-    """The node that ``up`` or ``image`` was asked for."""
+    """The node specification from the arguments of ``up`` or ``image``."""
     return NodeSpec(
         name=getattr(arguments, "name", "image"),
         suite=arguments.suite,
@@ -108,13 +108,13 @@ def specification(arguments: argparse.Namespace) -> NodeSpec:
         cpus=arguments.cpus,
         memory=arguments.memory,
         numa=arguments.numa,
-        kubelet=_resolved(arguments.kubelet),
+        kubelet=_resolve(arguments.kubelet),
         kernel_args=tuple(arguments.kernel_arg),
         layout=arguments.layout,
         kubelet_flags=tuple(arguments.kubelet_flag),
         root=str(Path(arguments.root).resolve()) if getattr(arguments, "root", "") else "",
         engine=arguments.engine,
-        containerd=_resolved(arguments.containerd),
+        containerd=_resolve(arguments.containerd),
     )
 
 
@@ -126,28 +126,30 @@ def _specification(command: argparse.ArgumentParser) -> None:
     command.add_argument("--driver-runtime", type=Driver, required=True, help="systemd or cgroupfs")
     command.add_argument("--nri", type=Nri, help="on (default of containerd 2) or off (default before)")
     command.add_argument("--cpu-manager", type=CpuManager, default=CpuManager.NONE, help="none (default) or static")
-    layouts = "where kubelet's files lie: standalone (default), kubeadm or kubespray"
+    layouts = "file locations of kubelet: standalone (default), kubeadm or kubespray"
     command.add_argument("--layout", type=Layout, default=Layout.STANDALONE, help=layouts)
-    flag = "one more flag, --kubelet-flag=--name=value, in kubelet's environment file; may be repeated"
+    flag = "an additional flag, --kubelet-flag=--name=value, for kubelet's environment file; may be repeated"
     command.add_argument("--kubelet-flag", action="append", default=[], metavar="FLAG", help=flag)
     engines = "kvm, uml (user-mode Linux), qemu (emulation) or auto (default): the first of them that works here"
     command.add_argument("--engine", type=Engine, default=Engine.AUTO, help=engines)
     command.add_argument("--cpus", type=int, default=2)
     command.add_argument("--memory", type=int, default=2048, help="MiB")
     command.add_argument("--numa", type=int, default=1, help="NUMA nodes")
-    command.add_argument("--kernel-arg", action="append", default=[], help="one more kernel parameter; may be repeated")
+    command.add_argument(
+        "--kernel-arg", action="append", default=[], help="an additional kernel parameter; may be repeated"
+    )
     _kubelet(command)
 
 
 def _kubelet(command: argparse.ArgumentParser) -> None:
     text = f"a release (default {DEFAULT_KUBELET}), a binary, debian (1.20) or none; `programs` lists the releases"
     command.add_argument("--kubelet", default=DEFAULT_KUBELET, metavar="RELEASE|PATH|debian|none", help=text)
-    text = "a release or a folder with its programs, in place of that of the suite; `programs` lists the releases"
-    command.add_argument("--containerd", default=DEBIAN_CONTAINERD, metavar="RELEASE|FOLDER", help=text)
+    text = "a release or a directory with its programs (default: the suite's); `programs` lists the releases"
+    command.add_argument("--containerd", default=DEBIAN_CONTAINERD, metavar="RELEASE|DIRECTORY", help=text)
 
 
-def _resolved(wanted: str) -> str:
-    return str(Path(wanted).resolve()) if is_path(wanted) else wanted
+def _resolve(choice: str) -> str:
+    return str(Path(choice).resolve()) if is_path(choice) else choice
 
 
 def _wait(command: argparse.ArgumentParser) -> None:

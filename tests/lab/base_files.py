@@ -42,7 +42,7 @@ MASKED_UNITS = (
     "systemd-update-utmp-runlevel.service",
     "systemd-update-utmp.service",
 )
-"""Units that cost an emulated guest seconds and change nothing that a node's pods or cgroups depend on."""
+"""Units that take seconds in an emulated guest and do not affect a node's pods or cgroups."""
 
 WANTED_UNITS = {
     "lab-console.service": "/etc/systemd/system/lab-console.service",
@@ -50,20 +50,20 @@ WANTED_UNITS = {
 }
 
 RUNTIME_UNITS = {"lab-pods.service": "/etc/systemd/system/lab-pods.service"}
-"""In place of kubelet's."""
+"""The unit that replaces kubelet's on nodes without kubelet."""
 
 CNI = {
     "cniVersion": "0.4.0",
     "name": "lab",
     "plugins": [{"type": "ptp", "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.244.0.0/24"}]]}}],
 }
-"""A pod without the node's own network sees its node, and nothing else. The lab's own pods use the node's."""
+"""A pod without hostNetwork reaches only its node. The lab's own pods use hostNetwork."""
 
 NO_CNI = {"cniVersion": "0.4.0", "name": "lab", "plugins": [{"type": "host-local"}]}
-"""Without any the runtime says that its network is not ready."""
+"""Without a CNI configuration the runtime reports that its network is not ready."""
 
 CNI_PROGRAMS, DEBIAN_CNI_PROGRAMS = "opt/cni/bin", "/usr/lib/cni"
-"""Where containerd looks for them by default, and where Debian has them and its containerd's file says so."""
+"""containerd's default directory of CNI programs, and Debian's, which Debian's containerd configuration names."""
 
 UPDATED = ("etc/.updated", "var/.updated")
 """Newer than /usr, so that systemd rebuilds no caches at boot (ConditionNeedsUpdate=, systemd.unit(5))."""
@@ -83,12 +83,12 @@ class BaseFiles:
 
     @property
     def recipe(self) -> str:
-        """A text that is another one whenever a node would be another one."""
+        """A text that changes whenever the files of a node change."""
         programs = [self.kubelet and self.kubelet.digest, self.containerd and self.containerd.digest]
         return json.dumps([self.texts, self.links, *programs, digest(self.images)], sort_keys=True)
 
     def archive(self) -> bytes:
-        """A tar file of root's."""
+        """A tar file, owned by root."""
         large = [("usr/share/lab/images.tar", self.images, 0o644)]
         if self.kubelet:
             large.append(("usr/bin/kubelet", self.kubelet.path.read_bytes(), 0o755))
@@ -98,7 +98,7 @@ class BaseFiles:
 
 
 def archive(texts: dict[str, str], links: dict[str, str], large: Iterable[tuple[str, bytes, int]] = ()) -> bytes:
-    """A tar file of root's: texts, symbolic links, and files given with their mode; paths may begin with a slash."""
+    """A tar file owned by root: texts, symbolic links, and files with a mode; paths may begin with a slash."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as tar:
         for path, content, mode in [*((path, text.encode(), 0o644) for path, text in texts.items()), *large]:
@@ -111,27 +111,27 @@ def archive(texts: dict[str, str], links: dict[str, str], large: Iterable[tuple[
 
 
 def base_files(kubelet: Kubelet | None, images: bytes, containerd: Containerd | None = None) -> BaseFiles:
-    """The files of every node with this kubelet, or none, these container images, and this containerd over Debian's."""
+    """The files of every node with this kubelet and these images. ``containerd`` replaces Debian's."""
     texts = {**_tree(GUEST / "root"), **({} if kubelet else _runtime_files())}
     texts["var/lib/lab/README"] = "Marks of the lab: what was done once on this node.\n"
     texts["etc/cni/net.d/10-lab.conflist"] = json.dumps(CNI if kubelet else NO_CNI, indent=2) + "\n"
     texts.update({path: "" for path in UPDATED})
     units = "etc/systemd/system"
     links = {f"{units}/{unit}": "/dev/null" for unit in MASKED_UNITS}
-    wanted = WANTED_UNITS if kubelet else {**WANTED_UNITS, **RUNTIME_UNITS}
-    links.update({f"{units}/multi-user.target.wants/{unit}": path for unit, path in wanted.items()})
+    enabled = WANTED_UNITS if kubelet else {**WANTED_UNITS, **RUNTIME_UNITS}
+    links.update({f"{units}/multi-user.target.wants/{unit}": path for unit, path in enabled.items()})
     if containerd:
         links[CNI_PROGRAMS] = DEBIAN_CNI_PROGRAMS
     return BaseFiles(texts, links, kubelet, images, containerd)
 
 
-def _tree(folder: Path, below: str = "") -> dict[str, str]:
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
-    return {f"{below}{path.relative_to(folder)}": path.read_text() for path in files}
+def _tree(directory: Path, below: str = "") -> dict[str, str]:
+    files = [path for path in sorted(directory.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    return {f"{below}{path.relative_to(directory)}": path.read_text() for path in files}
 
 
 def _runtime_files() -> dict[str, str]:
-    """What runs pods where there is no kubelet: a program of the lab, and the collection's own client of CRI."""
+    """The files that run pods without kubelet: a program of the lab and the collection's CRI client."""
     package = "usr/lib/lab/ansible_collections/volcano/colocation/plugins/module_utils"
     return {
         **_tree(GUEST / "runtime"),

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Built things, each in a folder named after the digest of everything it was made from.
+"""A cache of build results, each in a directory named after the digest of its inputs.
 
-An entry appears complete or not at all: it is built in a hidden folder and renamed. Its manifest holds size and SHA-256
-of every file; an entry that no longer matches its manifest is built anew and never used.
+An entry is built in a hidden directory and then renamed, so that it is always complete. Its manifest holds size and
+SHA-256 of every file; an entry that no longer matches its manifest is built again and never used.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .progress import Progress
 MANIFEST = "manifest.json"
 
 _PARTIAL = ".partial"
-"""How the name of a hidden folder ends in which an entry is built."""
+"""The suffix of the hidden directory in which an entry is built."""
 
 _BLOCK = 1 << 20
 
 Build = Callable[[Path, Path], None]
-"""Fills the folder given first; long output goes to the log file given second."""
+"""Fills the directory of the first argument; long output goes to the log file of the second."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is built, and every text that decides how it turns out."""
+    """What is built, and every text that determines its content."""
 
     kind: str
     label: str
@@ -54,54 +54,54 @@ class Cache:
         self.root = root
 
     def find(self, recipe: Recipe) -> Path | None:
-        """The folder of a complete, unchanged entry."""
-        folder = self._folder(recipe)
-        return folder if _intact(folder) else None
+        """The directory of a complete, unchanged entry."""
+        directory = self._directory(recipe)
+        return directory if _is_intact(directory) else None
 
     def obtain(self, recipe: Recipe, build: Build, progress: Progress) -> Path:
-        """The folder of the entry, built now unless it is there; LabError when building fails."""
+        """The directory of the entry, built unless it exists; LabError when building fails."""
         with self._lock(recipe, progress):
             return self.find(recipe) or self._build(recipe, build, progress)
 
     def entries(self, kind: str) -> list[str]:
         """Names of the finished entries of a kind."""
-        folder = self.root / kind
-        return sorted(path.name for path in folder.glob("[!.]*"))
+        directory = self.root / kind
+        return sorted(path.name for path in directory.glob("[!.]*"))
 
     def unfinished(self) -> list[tuple[str, str]]:
-        """Kind and name of each entry that a process is building or was building when it was killed."""
-        found = self.root.glob(f"*/.*{_PARTIAL}")
-        return sorted((path.parent.name, path.name[1:].removesuffix(_PARTIAL)) for path in found)
+        """Kind and name of each entry whose build runs or was killed."""
+        partials = self.root.glob(f"*/.*{_PARTIAL}")
+        return sorted((path.parent.name, path.name[1:].removesuffix(_PARTIAL)) for path in partials)
 
     def remove(self, kind: str, name: str) -> int | None:
-        """Delete an entry; the bytes that this freed, None when it stays since a process is building it."""
+        """Delete an entry; the freed bytes, None when it stays because a process is building it."""
         return self._remove(kind, name, self.root / kind / name)
 
     def remove_unfinished(self, kind: str, name: str) -> int | None:
-        """Delete what a killed build left; the bytes that this freed, None when it stays since a build runs."""
+        """Delete the files of a killed build; the freed bytes, None when they stay because a build runs."""
         return self._remove(kind, name, _partial(self.root / kind / name))
 
-    def _remove(self, kind: str, name: str, folder: Path) -> int | None:
+    def _remove(self, kind: str, name: str, directory: Path) -> int | None:
         with (self.scratch("locks") / f"{kind}-{name}").open("w") as stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 return None
-            freed = disk_usage(folder)
-            shutil.rmtree(folder, ignore_errors=True)
+            freed = disk_usage(directory)
+            shutil.rmtree(directory, ignore_errors=True)
         return freed
 
     def scratch(self, name: str) -> Path:
-        """A folder for files that are not entries."""
-        folder = self.root / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        """A directory for files that are not entries."""
+        directory = self.root / name
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory
 
     def _build(self, recipe: Recipe, build: Build, progress: Progress) -> Path:
-        folder = self._folder(recipe)
-        partial = _partial(folder)
-        for leftover in (partial, folder):
-            shutil.rmtree(leftover, ignore_errors=True)
+        directory = self._directory(recipe)
+        partial = _partial(directory)
+        for path in (partial, directory):
+            shutil.rmtree(path, ignore_errors=True)
         partial.mkdir(parents=True)
         log = self.scratch("logs") / f"{recipe.kind}-{recipe.name}.log"
         log.write_bytes(b"")
@@ -109,11 +109,11 @@ class Cache:
         with progress.repeated(f"still building {recipe.kind}"):
             build(partial, log)
         _seal(partial)
-        partial.rename(folder)
+        partial.rename(directory)
         progress.say(f"built {recipe.kind} {recipe.name}")
-        return folder
+        return directory
 
-    def _folder(self, recipe: Recipe) -> Path:
+    def _directory(self, recipe: Recipe) -> Path:
         return self.root / recipe.kind / recipe.name
 
     @contextlib.contextmanager
@@ -128,13 +128,13 @@ class Cache:
             yield
 
 
-def disk_usage(folder: Path) -> int:
-    """Bytes that the files below a folder take on disk; 0 when there is none."""
-    found = 0
-    for path in folder.rglob("*"):
+def disk_usage(directory: Path) -> int:
+    """Bytes on disk of the files below a directory; 0 when it does not exist."""
+    total = 0
+    for path in directory.rglob("*"):
         with contextlib.suppress(OSError):
-            found += path.lstat().st_blocks * 512
-    return found
+            total += path.lstat().st_blocks * 512
+    return total
 
 
 def digest(blob: bytes) -> str:
@@ -143,21 +143,21 @@ def digest(blob: bytes) -> str:
 
 
 def sha256(path: Path) -> str:
-    """Hex digest of a file's content; of a sparse file the holes are not read, only counted."""
-    found = hashlib.sha256()
+    """Hex digest of a file's content; holes of a sparse file are hashed by their length and not read."""
+    checksum = hashlib.sha256()
     with path.open("rb", buffering=0) as stream:
         at = 0
         for begin, end in _extents(stream.fileno()):
             if begin != at:
-                found.update(f"hole to {begin}".encode())
+                checksum.update(f"hole to {begin}".encode())
             for at in range(begin, end, _BLOCK):
-                found.update(os.pread(stream.fileno(), min(_BLOCK, end - at), at))
+                checksum.update(os.pread(stream.fileno(), min(_BLOCK, end - at), at))
             at = end
-    return found.hexdigest()
+    return checksum.hexdigest()
 
 
 def _extents(descriptor: int) -> Iterator[tuple[int, int]]:
-    """Where the data of a file begins and ends; the end of the file comes last, as an empty piece."""
+    """Begin and end of each data range of a file; the last range is empty and marks the end of the file."""
     size, end = os.fstat(descriptor).st_size, 0
     while end < size:
         try:
@@ -171,41 +171,41 @@ def _extents(descriptor: int) -> Iterator[tuple[int, int]]:
     yield size, size
 
 
-def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
+def read_manifest(directory: Path) -> dict[str, dict[str, Any]]:
     """File name to size, time and digest; empty when there is no readable manifest."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text())
+        manifest = json.loads((directory / MANIFEST).read_text())
     except (OSError, ValueError):
         return {}
     files = manifest if isinstance(manifest, dict) else {}
     return files if all(isinstance(file, dict) for file in files.values()) else {}
 
 
-def _partial(folder: Path) -> Path:
-    return folder.with_name(f".{folder.name}{_PARTIAL}")
+def _partial(directory: Path) -> Path:
+    return directory.with_name(f".{directory.name}{_PARTIAL}")
 
 
-def _seal(folder: Path) -> None:
+def _seal(directory: Path) -> None:
     manifest = {}
-    for path in sorted(folder.iterdir()):
+    for path in sorted(directory.iterdir()):
         with path.open("rb") as stream:
             os.fsync(stream.fileno())
         status = path.stat()
         manifest[path.name] = {"size": status.st_size, "mtime_ns": status.st_mtime_ns, "sha256": sha256(path)}
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
+    (directory / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n")
 
 
-def _intact(folder: Path) -> bool:
-    manifest = read_manifest(folder)
-    return bool(manifest) and all(_unchanged(folder / name, wanted) for name, wanted in manifest.items())
+def _is_intact(directory: Path) -> bool:
+    manifest = read_manifest(directory)
+    return bool(manifest) and all(_is_unchanged(directory / name, recorded) for name, recorded in manifest.items())
 
 
-def _unchanged(path: Path, wanted: dict[str, Any]) -> bool:
+def _is_unchanged(path: Path, recorded: dict[str, Any]) -> bool:
     try:
         status = path.stat()
     except OSError:
         return False
-    if status.st_size != wanted.get("size"):
+    if status.st_size != recorded.get("size"):
         return False
-    # The content is read only when something touched the file (a restored backup, a copy): it is hundreds of megabytes.
-    return status.st_mtime_ns == wanted.get("mtime_ns") or sha256(path) == wanted.get("sha256")
+    # Read the content, hundreds of megabytes, only when the time changed (a restored backup, a copy).
+    return status.st_mtime_ns == recorded.get("mtime_ns") or sha256(path) == recorded.get("sha256")

@@ -37,17 +37,17 @@ JOURNAL = (
 
 
 UNAVAILABLE = os.EX_UNAVAILABLE
-"""Exit status when this machine lacks something; the last line of standard error says what."""
+"""Exit status when this machine lacks something; the last line of standard error names it."""
 
 NO_ANSWER = 3
-"""Exit status for a node that is known and does not answer by ssh."""
+"""Exit status for an existing node that does not answer by ssh."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one command; errors of the lab are a line on standard error and exit status 1 or ``UNAVAILABLE``."""
-    given = arguments.parser().parse_args(argv)
+    """Run one command; a LabError prints a line on standard error and exits with 1 or ``UNAVAILABLE``."""
+    options = arguments.parser().parse_args(argv)
     try:
-        return COMMANDS[given.command](given)
+        return COMMANDS[options.command](options)
     except LabError as error:
         print(f"lab: {error}", file=sys.stderr)
         return UNAVAILABLE if isinstance(error, UnavailableError) else 1
@@ -55,48 +55,48 @@ def main(argv: Sequence[str]) -> int:
         return 130
 
 
-def _requirements(_given: argparse.Namespace) -> int:
+def _requirements(_options: argparse.Namespace) -> int:
     packages = requirements.missing()
     if packages:
         print(" ".join(packages))
     return 1 if packages else 0
 
 
-def _build(given: argparse.Namespace) -> int:
-    build = prebuilt.build if given.kernel else prebuilt.build_without_kernel
-    build(Cache(cache_root()), prebuilt.specifications(given.suite or (), given.kubelet, given.containerd))
+def _build(options: argparse.Namespace) -> int:
+    build = prebuilt.build if options.kernel else prebuilt.build_without_kernel
+    build(Cache(cache_root()), prebuilt.specifications(options.suite or (), options.kubelet, options.containerd))
     return 0
 
 
-def _image(given: argparse.Namespace) -> int:
-    nodes.unpack(arguments.specification(given), Path(given.folder))
+def _image(options: argparse.Namespace) -> int:
+    nodes.unpack(arguments.specification(options), Path(options.directory))
     return 0
 
 
-def _up(given: argparse.Namespace) -> int:
-    return _report(nodes.up(arguments.specification(given), given.wait), given)
+def _up(options: argparse.Namespace) -> int:
+    return _report(nodes.up(arguments.specification(options), options.wait), options)
 
 
-def _reboot(given: argparse.Namespace) -> int:
-    return _report(nodes.reboot(given.name, given.wait), given)
+def _reboot(options: argparse.Namespace) -> int:
+    return _report(nodes.reboot(options.name, options.wait), options)
 
 
-def _reset(given: argparse.Namespace) -> int:
-    return _report(nodes.reset(given.name, given.wait), given)
+def _reset(options: argparse.Namespace) -> int:
+    return _report(nodes.reset(options.name, options.wait), options)
 
 
-def _report(node: Node, given: argparse.Namespace) -> int:
-    print(json.dumps(node.facts()) if given.json else _line(node))
+def _report(node: Node, options: argparse.Namespace) -> int:
+    print(json.dumps(node.facts()) if options.json else _line(node))
     return 0
 
 
-def _list(given: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> int:
     known = nodes.store()
-    found = [known.load(name) for name in known.names()]
-    if given.json:
-        print(json.dumps([node.facts() for node in found]))
+    listed = [known.load(name) for name in known.names()]
+    if options.json:
+        print(json.dumps([node.facts() for node in listed]))
     else:
-        for node in found:
+        for node in listed:
             print(_line(node))
     return 0
 
@@ -108,43 +108,43 @@ def _line(node: Node) -> str:
     return f"{node.name}: {state}, {spec.suite.value}, cgroup {spec.cgroup.value}, {drivers}, ssh 127.0.0.1:{node.port}"
 
 
-def _ssh(given: argparse.Namespace) -> int:
-    remote = given.remote[1:] if given.remote[:1] == ["--"] else given.remote
-    argv = [*nodes.running(given.name).connection.argv, *remote]
+def _ssh(options: argparse.Namespace) -> int:
+    remote = options.remote[1:] if options.remote[:1] == ["--"] else options.remote
+    argv = [*nodes.running(options.name).connection.argv, *remote]
     os.execv(argv[0], argv)
 
 
-def _inventory(given: argparse.Namespace) -> int:
+def _inventory(options: argparse.Namespace) -> int:
     known = nodes.store()
-    file = f"inventory-{'+'.join(given.names)}.yml" if given.names else "inventory.yml"
-    print(inventory.write([nodes.running(name) for name in given.names or known.names()], known.root / file))
+    file = f"inventory-{'+'.join(options.names)}.yml" if options.names else "inventory.yml"
+    print(inventory.write([nodes.running(name) for name in options.names or known.names()], known.root / file))
     return 0
 
 
-def _journal(given: argparse.Namespace) -> int:
-    node = nodes.store().load(given.name)
+def _journal(options: argparse.Namespace) -> int:
+    node = nodes.store().load(options.name)
     try:
-        print(nodes.running(node.name).connection.run(JOURNAL.format(lines=given.lines), timeout=90), end="")
+        print(nodes.running(node.name).connection.run(JOURNAL.format(lines=options.lines), timeout=90), end="")
     except LabError as error:
         print(f"lab: {error}; this is the serial console:", file=sys.stderr)
-        print(_tail(node.folder / SERIAL_LOG, given.lines))
+        print(_tail(node.directory / SERIAL_LOG, options.lines))
         print(diagnosis.diagnose(node) if node.pid else "its machine has ended")
         return NO_ANSWER
     return 0
 
 
-def _console(given: argparse.Namespace) -> int:
-    node = nodes.store().load(given.name)
+def _console(options: argparse.Namespace) -> int:
+    node = nodes.store().load(options.name)
     if sys.stdin.isatty() and node.engine is not Engine.UML:
-        console.attach(nodes.running(node.name).folder / qemu.SERIAL)
+        console.attach(nodes.running(node.name).directory / qemu.SERIAL)
     else:
-        print((node.folder / SERIAL_LOG).read_text(errors="replace"), end="")
+        print((node.directory / SERIAL_LOG).read_text(errors="replace"), end="")
     return 0
 
 
-def _down(given: argparse.Namespace) -> int:
+def _down(options: argparse.Namespace) -> int:
     known = nodes.store().names()
-    for name in known if given.all else given.names:
+    for name in known if options.all else options.names:
         if name in known:
             nodes.down(name)
         print(f"{name} is down", file=sys.stderr)

@@ -36,7 +36,7 @@ def logged(argv: Sequence[str], log: Path, cwd: Path | None = None, env: Mapping
 def output(
     argv: Sequence[str], timeout: float = 60, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> str:
-    """Standard output of a short program; LabError carries what it said when it fails."""
+    """Standard output of a short program; LabError has its standard error when it fails."""
     try:
         done = subprocess.run(
             argv,

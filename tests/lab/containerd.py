@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A containerd that a node has in place of Debian's, and the configuration that it prints."""
+"""A containerd that replaces Debian's on a node, and its default configuration."""
 
 from __future__ import annotations
 
@@ -21,45 +21,47 @@ _SANDBOX = re.compile(r"""^\s*sandbox(?:_image)?\s*=\s*["']([^"'\s]+:[^"'\s]+)["
 
 @dataclass(frozen=True)
 class Containerd:
-    """The folder with the three programs, what they are, and the text of ``containerd config default``."""
+    """The directory with the programs, their digest and release, and the text of ``containerd config default``."""
 
-    folder: Path
+    directory: Path
     digest: str
     release: str
     config: str
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        return tuple(self.folder / name for name in CONTAINERD)
+        return tuple(self.directory / name for name in CONTAINERD)
 
     @property
     def sandbox_images(self) -> tuple[str, ...]:
-        """The images that it starts a pod's sandbox from."""
+        """The images of pod sandboxes."""
         return tuple(sorted(set(_SANDBOX.findall(self.config))))
 
 
-def obtain_containerd(cache: Cache, wanted: str) -> Containerd | None:
-    """A containerd from ``wanted``: the path of a folder or a release of the lab's programs (``2.4``); '' is None."""
-    if wanted == DEBIAN_CONTAINERD:
+def obtain_containerd(cache: Cache, choice: str) -> Containerd | None:
+    """The containerd of ``choice``: a directory, a release of the lab's programs (``2.4``), or '' for None."""
+    if choice == DEBIAN_CONTAINERD:
         return None
-    if is_path(wanted):
-        return describe(Path(wanted).resolve())
-    family = of_release("containerd", wanted)
+    if is_path(choice):
+        return describe(Path(choice).resolve())
+    family = of_release("containerd", choice)
     return describe(programs.obtain(cache, family.name, CONTAINERD).path(CONTAINERD[0]).parent)
 
 
-def describe(folder: Path) -> Containerd:
-    """The containerd in a folder; LabError when a program is missing or does not run."""
-    paths = [folder / name for name in CONTAINERD]
+def describe(directory: Path) -> Containerd:
+    """The containerd in a directory; LabError when a program is missing or does not run."""
+    paths = [directory / name for name in CONTAINERD]
     missing = [path.name for path in paths if not os.access(path, os.X_OK) or path.is_dir()]
     if missing:
-        raise LabError(f"{folder} has no program {', '.join(missing)}: --containerd takes a folder with all three")
+        raise LabError(
+            f"{directory} has no program {', '.join(missing)}: --containerd takes a directory with all three"
+        )
     program = str(paths[0])
-    answer = command.output([program, "--version"])
-    found = re.search(r"\bv?(\d+\.\d+\.\d+\S*)", answer)
-    if not found:
-        raise LabError(f"{program} --version prints {answer.strip()!r}, which is not the version of a containerd")
+    output = command.output([program, "--version"])
+    match = re.search(r"\bv?(\d+\.\d+\.\d+\S*)", output)
+    if not match:
+        raise LabError(f"{program} --version prints {output.strip()!r}, which is not the version of a containerd")
     config = command.output([program, "config", "default"])
     if not _SANDBOX.search(config):
-        raise LabError(f"{program} config default names no sandbox image: the lab does not know this containerd")
-    return Containerd(folder, digest("".join(map(sha256, paths)).encode()), found.group(1), config)
+        raise LabError(f"{program} config default names no sandbox image: the lab does not support this containerd")
+    return Containerd(directory, digest("".join(map(sha256, paths)).encode()), match.group(1), config)

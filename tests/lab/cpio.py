@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True)
 class Entry:
-    """A file of root's; ``mode`` is its permissions only."""
+    """A file owned by root; ``mode`` holds its permissions only."""
 
     path: str
     content: bytes
@@ -31,17 +31,17 @@ class Link:
 
 
 def archive(entries: Iterable[Entry | Link]) -> bytes:
-    """A cpio archive with the folders its files need. Several may be joined: the kernel unpacks one after the other."""
+    """A cpio archive with all parent directories. Archives may be concatenated: the kernel unpacks them in order."""
     blocks: list[bytes] = []
-    folders: dict[str, bool] = {}
+    directories: dict[str, bool] = {}
     number = 0
     for entry in entries:
         path = PurePosixPath(entry.path.lstrip("/"))
-        for folder in reversed([str(parent) for parent in path.parents if str(parent) != "."]):
-            if folder not in folders:
-                folders[folder] = True
+        for directory in reversed([str(parent) for parent in path.parents if str(parent) != "."]):
+            if directory not in directories:
+                directories[directory] = True
                 number += 1
-                blocks.append(_member(number, folder, stat.S_IFDIR | 0o755, b""))
+                blocks.append(_member(number, directory, stat.S_IFDIR | 0o755, b""))
         number += 1
         if isinstance(entry, Link):
             blocks.append(_member(number, str(path), stat.S_IFLNK | 0o777, entry.target.encode()))
@@ -55,8 +55,8 @@ def _member(number: int, name: str, mode: int, content: bytes) -> bytes:
     encoded = name.encode() + b"\0"
     numbers = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(encoded), 0)
     header = b"070701" + "".join(f"{value:08X}" for value in numbers).encode()
-    return _padded(header + encoded) + _padded(content)
+    return _pad(header + encoded) + _pad(content)
 
 
-def _padded(block: bytes) -> bytes:
+def _pad(block: bytes) -> bytes:
     return block + b"\0" * (-len(block) % 4)

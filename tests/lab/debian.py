@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Packages fetched from Debian with apt folders of their own: those of the host are not changed."""
+"""Fetching Debian packages with separate apt directories; those of the host are not changed."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from .errors import LabError
 from .requirements import APT_GET, DPKG_DEB, need
 
 
-def fetch_source(package: str, suite: str, folder: Path, log: Path) -> Path:
-    """The ``.dsc`` of a source package (``NAME`` or ``NAME=VERSION``) in ``folder``, beside the files it names."""
-    _apt_get("deb-src", suite, folder, log, "source", "--download-only", package)
-    return _the_only(folder, "*.dsc", package, log)
+def fetch_source(package: str, suite: str, directory: Path, log: Path) -> Path:
+    """The ``.dsc`` of a source package (``NAME`` or ``NAME=VERSION``) in ``directory``, beside the files it names."""
+    _apt_get("deb-src", suite, directory, log, "source", "--download-only", package)
+    return _find_only(directory, "*.dsc", package, log)
 
 
-def fetch_program(package: str, suite: str, member: str, folder: Path, log: Path) -> Path:
-    """A file of a binary package, ``./usr/bin/NAME``, unpacked into ``folder``; the package is not installed."""
-    _apt_get("deb", suite, folder, log, "download", package)
-    archive = _the_only(folder, "*.deb", package, log)
-    command.logged([need(DPKG_DEB), "--extract", str(archive), str(folder / "tree")], log)
-    path = folder / "tree" / member
+def fetch_program(package: str, suite: str, member: str, directory: Path, log: Path) -> Path:
+    """A file of a binary package, ``./usr/bin/NAME``, unpacked into ``directory``; the package is not installed."""
+    _apt_get("deb", suite, directory, log, "download", package)
+    archive = _find_only(directory, "*.deb", package, log)
+    command.logged([need(DPKG_DEB), "--extract", str(archive), str(directory / "tree")], log)
+    path = directory / "tree" / member
     if not path.is_file():
         raise LabError(f"{archive.name} of Debian {suite} has no file {member}")
     return path
 
 
-def _apt_get(kind: str, suite: str, folder: Path, log: Path, *words: str) -> None:
-    apt = folder / "apt"
-    for each in ("lists/partial", "archives/partial"):
-        (apt / each).mkdir(parents=True)
+def _apt_get(kind: str, suite: str, directory: Path, log: Path, *words: str) -> None:
+    apt = directory / "apt"
+    for subdirectory in ("lists/partial", "archives/partial"):
+        (apt / subdirectory).mkdir(parents=True)
     (apt / "sources.list").write_text(source_line(debian_source(host_sources()), kind, suite) + "\n")
     options = {
         "Dir::Etc::sourcelist": str(apt / "sources.list"),
@@ -43,11 +43,11 @@ def _apt_get(kind: str, suite: str, folder: Path, log: Path, *words: str) -> Non
     }
     apt_get = [need(APT_GET), *(f"-o{name}={value}" for name, value in options.items())]
     command.logged([*apt_get, "update"], log)
-    command.logged([*apt_get, *words], log, cwd=folder)
+    command.logged([*apt_get, *words], log, cwd=directory)
 
 
-def _the_only(folder: Path, pattern: str, package: str, log: Path) -> Path:
-    found = list(folder.glob(pattern))
-    if len(found) != 1:
-        raise LabError(f"apt-get brought {len(found)} files {pattern} of {package}, not one; its output is in {log}")
-    return found[0]
+def _find_only(directory: Path, pattern: str, package: str, log: Path) -> Path:
+    files = list(directory.glob(pattern))
+    if len(files) != 1:
+        raise LabError(f"apt-get fetched {len(files)} files {pattern} of {package}, not 1; its output is in {log}")
+    return files[0]

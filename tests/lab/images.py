@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The container images of a node: a sandbox and a busybox, made on this machine."""
+"""The container images of a node, a pod sandbox and busybox, built on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ APPLETS = ("cat", "date", "echo", "false", "id", "ls", "ps", "sh", "sleep", "sta
 
 
 def archive(pause: bytes, busybox: bytes, sandbox_images: Sequence[str] = ()) -> bytes:
-    """What ``ctr images import`` reads; the sandbox has these names too."""
+    """An archive for ``ctr images import``; ``sandbox_images`` are additional names of the sandbox image."""
     names = tuple(dict.fromkeys([*PAUSE_IMAGES, *sandbox_images]))
     sandbox = oci.Image(names, (oci.File("pause", pause),), ("/pause",))
     links = tuple(oci.Link(f"bin/{applet}", "busybox") for applet in APPLETS)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An Ansible inventory of the lab's nodes. It is written as JSON, which every YAML reader takes."""
+"""An Ansible inventory of the lab's nodes, written as JSON, which is valid YAML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def render(nodes: Sequence[Node]) -> str:
 
 
 def write(nodes: Sequence[Node], path: Path) -> Path:
-    """Write the inventory; readers see the old one or the new one."""
+    """Write the inventory atomically."""
     partial = path.with_name(f".{path.name}.partial")
     partial.write_text(render(nodes))
     partial.rename(path)

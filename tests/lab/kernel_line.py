@@ -10,20 +10,20 @@ COMMON = ("loglevel=4", "panic=10", "net.ifnames=0", "apparmor=0", "audit=0", "s
 
 QEMU = (
     "console=ttyS0,115200",
-    # A break on the serial port makes the kernel tell what it is at: see diagnosis.py.
+    # A break on the serial port makes the kernel report its state: see diagnosis.py.
     "sysrq_always_enabled",
-    # An emulated guest pays for each of these in seconds and gains nothing from them.
+    # Each of these features costs an emulated guest seconds without a benefit.
     "mitigations=off",
     "nokaslr",
     "nowatchdog",
     "no_timer_check",
-    # One counter for all CPUs. A kernel that distrusts it, because emulation is late, reads the HPET instead: slowly.
+    # One counter for all CPUs. Delays of emulation make the kernel distrust it and use the HPET, which is slow.
     "tsc=reliable",
 )
 
 
 def kernel_line(spec: NodeSpec, engine: Engine) -> str:
-    """Parameters in one line; those of the specification come last and so win."""
+    """Kernel parameters in one line; those of the specification come last and override others."""
     own = () if engine is Engine.UML else QEMU
     return " ".join([*COMMON, *own, *_cgroup(spec), *spec.kernel_args])
 

@@ -16,7 +16,7 @@ authentication:
 authorization:
   mode: AlwaysAllow
 """
-"""What a node that joins a cluster has otherwise."""
+"""The settings that joining a cluster replaces."""
 
 _KUBELET_CONFIG = """\
 apiVersion: kubelet.config.k8s.io/v1beta1
@@ -69,7 +69,7 @@ eventRecordQPS: 50
 
 
 def kubelet_config(spec: NodeSpec, version: tuple[int, int]) -> str:
-    """A KubeletConfiguration that a kubelet of this version takes."""
+    """A KubeletConfiguration for a kubelet of this version."""
     text = _KUBELET_CONFIG.format(alone=ALONE, driver=spec.kubelet_driver.value, cpu_manager=spec.cpu_manager.value)
     if spec.layout is Layout.KUBESPRAY:
         text += _KUBESPRAY_FIELDS

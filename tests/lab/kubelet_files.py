@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet's unit, flags and configuration on a node, where and as the program that set the node up would write them.
+"""kubelet's unit, flags and configuration on a node, as kubeadm, kubespray or a standalone installation writes them.
 
-``fixed_files`` are the same on every node; ``own_files`` have its name and address and are written at its first boot.
+``fixed_files`` are the same on every node; ``own_files`` contain its name and address and are written at first boot.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ RestartSec=10
 WantedBy=multi-user.target
 """
 
-# kubernetes/release, cmd/krel/templates/latest/kubeadm/10-kubeadm.conf, in the folder of the packages before 1.28
+# kubernetes/release, cmd/krel/templates/latest/kubeadm/10-kubeadm.conf, in the directory of the packages before 1.28
 _KUBEADM_DROPIN = f"""\
 # Note: This dropin only works with kubeadm and kubelet v1.11+
 [Service]
@@ -73,7 +73,7 @@ ExecStart={PROGRAM} $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEA
 _DROPINS = "/etc/systemd/system/kubelet.service.d"
 
 LONE_DROPIN = f"{_DROPINS}/20-lab.conf"
-"""There while the node has no API server."""
+"""Exists while the node has no API server."""
 
 _WITHOUT_API_SERVER = """\
 # The lab has no API server: without a kubeconfig kubelet runs the manifests in staticPodPath alone.
@@ -135,21 +135,21 @@ def runtime_flags(version: Version) -> str:
 
 
 def fixed_files(spec: NodeSpec, version: Version) -> dict[str, str]:
-    """Absolute path to text of what every node of this specification has; an image has it too."""
+    """Absolute path to text of the files on every node of this specification, also in an image."""
     return {CONFIG[spec.layout]: kubelet_config(spec, version), **_FIXED[spec.layout](spec, version)}
 
 
 def own_files(spec: NodeSpec, version: Version, address: str) -> dict[str, str]:
-    """Absolute path to text of what this node alone has."""
+    """Absolute path to text of the files with this node's name or address."""
     return _OWN[spec.layout](spec, version, address)
 
 
 def links(layout: Layout) -> dict[str, str]:
-    """Absolute path to target: what ``systemctl enable`` makes, and kubelet's program where the layout has it."""
-    found = {"/etc/systemd/system/multi-user.target.wants/kubelet.service": UNIT[layout]}
+    """Absolute path to target of the links: that of ``systemctl enable``, and kubespray's path of kubelet."""
+    targets = {"/etc/systemd/system/multi-user.target.wants/kubelet.service": UNIT[layout]}
     if layout is Layout.KUBESPRAY:
-        found[KUBESPRAY_PROGRAM] = PROGRAM
-    return found
+        targets[KUBESPRAY_PROGRAM] = PROGRAM
+    return targets
 
 
 UNIT = {
@@ -182,7 +182,7 @@ def _kubeadm(spec: NodeSpec, _version: Version) -> dict[str, str]:
 
 
 def _kubeadm_own(spec: NodeSpec, version: Version, address: str) -> dict[str, str]:
-    """kubeadm puts --hostname-override and the runtime here (cmd/kubeadm/app/phases/kubelet/flags.go), in quotes."""
+    """kubeadm writes --hostname-override and the runtime here, in quotes (cmd/kubeadm/app/phases/kubelet/flags.go)."""
     flags = " ".join([runtime_flags(version), *_identity(spec, address)])
     return {"/var/lib/kubelet/kubeadm-flags.env": f'KUBELET_KUBEADM_ARGS="{flags}"\n'}
 

@@ -25,7 +25,7 @@ _PAUSE_FLAGS = "-s -w"
 
 @dataclass(frozen=True)
 class Kubelet:
-    """A kubelet binary on the host, its SHA-256, and the version that it prints."""
+    """A kubelet binary on the host, its SHA-256, and its version."""
 
     path: Path
     digest: str
@@ -33,19 +33,19 @@ class Kubelet:
     version: tuple[int, int]
 
 
-def obtain_kubelet(cache: Cache, wanted: str) -> Kubelet | None:
-    """A kubelet from ``wanted``: a path, a release of the lab's programs (``1.35``), ``debian`` or ``none``."""
-    if wanted == NO_KUBELET:
+def obtain_kubelet(cache: Cache, choice: str) -> Kubelet | None:
+    """The kubelet of ``choice``: a path, a release of the lab's programs (``1.35``), ``debian`` or ``none``."""
+    if choice == NO_KUBELET:
         return None
-    if is_path(wanted):
-        path = Path(wanted).resolve()
+    if is_path(choice):
+        path = Path(choice).resolve()
         if not path.is_file():
             raise LabError(f"no kubelet at {path}")
-        return _described(path)
-    if wanted == DEBIAN_KUBELET:
-        return _described(debian_kubelet.obtain(cache))
-    family = of_release("kubernetes", wanted)
-    return _described(programs.obtain(cache, family.name, (KUBELET,)).path(KUBELET))
+        return _describe(path)
+    if choice == DEBIAN_KUBELET:
+        return _describe(debian_kubelet.obtain(cache))
+    family = of_release("kubernetes", choice)
+    return _describe(programs.obtain(cache, family.name, (KUBELET,)).path(KUBELET))
 
 
 def obtain_pause(cache: Cache) -> bytes:
@@ -53,10 +53,10 @@ def obtain_pause(cache: Cache) -> bytes:
     source = GUEST / "pause.go"
     go = find_go(_PAUSE_GO)
 
-    def build(folder: Path, log: Path) -> None:
+    def build(directory: Path, log: Path) -> None:
         with in_use(cache):
-            tool = GoTool(cache, obtain_go(cache, go), folder, log)
-            tool.build([str(source)], folder / "pause", _PAUSE_FLAGS)
+            tool = GoTool(cache, obtain_go(cache, go), directory, log)
+            tool.build([str(source)], directory / "pause", _PAUSE_FLAGS)
 
     try:
         return (cache.obtain(pause_recipe(), build, Progress("pause")) / "pause").read_bytes()
@@ -65,16 +65,16 @@ def obtain_pause(cache: Cache) -> bytes:
 
 
 def pause_recipe() -> Recipe:
-    """What decides how the sandbox's program turns out."""
+    """The inputs of the sandbox's program."""
     return Recipe("pause", "pause", ((GUEST / "pause.go").read_text(), to_text(find_go(_PAUSE_GO).release)))
 
 
-def _described(path: Path) -> Kubelet:
+def _describe(path: Path) -> Kubelet:
     if not os.access(path, os.X_OK):
         raise LabError(f"{path} is not executable")
-    answer = command.output([str(path), "--version"])
-    found = re.search(r"v((\d+)\.(\d+)\S*)", answer)
-    if not found:
-        raise LabError(f"{path} --version prints {answer.strip()!r}, which is not the version of a kubelet")
-    version: tuple[int, int] = (int(found.group(2)), int(found.group(3)))
-    return Kubelet(path, sha256(path), found.group(1), version)
+    output = command.output([str(path), "--version"])
+    match = re.search(r"v((\d+)\.(\d+)\S*)", output)
+    if not match:
+        raise LabError(f"{path} --version prints {output.strip()!r}, which is not the version of a kubelet")
+    version: tuple[int, int] = (int(match.group(2)), int(match.group(3)))
+    return Kubelet(path, sha256(path), match.group(1), version)

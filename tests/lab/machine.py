@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every engine gets to know of a node's machine, and the names of the files in the node's folder."""
+"""A node's machine as every engine sees it, and the names of the files in the node's directory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ INITRD, PID, SERIAL_LOG = "initrd.img", "machine.pid", "serial.log"
 
 @dataclass(frozen=True)
 class Machine:
-    """``subnet`` is N of 10.0.N.0/24, ``memory`` in MiB; ``base`` is the raw disk that the machine's own disk overlays,
-    and ``seed`` such a disk that its own is copied from.
+    """``subnet`` is N of 10.0.N.0/24, ``memory`` is in MiB. ``base`` is the raw disk that the machine's disk overlays;
+    ``seed`` is an overlay that is copied as the machine's disk.
 
-    ``folder`` holds what belongs to this machine only; ``uuid`` marks its processes.
+    ``directory`` holds the files of this machine; ``uuid`` marks its processes.
     """
 
     name: str
     uuid: str
-    folder: Path
+    directory: Path
     kernel: Path
     kernel_line: str
     base: Path

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts of the files on a node, from what it is asked to be."""
+"""Texts of the files on a node, from its specification."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .spec import DEBIAN_CONTAINERD, Driver, NodeSpec, Nri, default_nri
 from .toml_edit import has_table, set_value
 
 PAUSE_IMAGES = ("registry.k8s.io/pause:3.6", "registry.k8s.io/pause:3.8", "registry.k8s.io/pause:3.10")
-"""Sandbox images that Debian's containerd 1.6, 1.7 and 2.1 ask for."""
+"""Default sandbox images of Debian's containerd 1.6, 1.7 and 2.1."""
 
 _SYSTEMD_CGROUP = """\
   [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
@@ -33,14 +33,14 @@ _RUNC_OPTIONS = (
     ("plugins", "io.containerd.cri.v1.runtime", *_RUNC),
     ("plugins", "io.containerd.grpc.v1.cri", *_RUNC),
 )
-"""The CRI plugin has the first name since schema 3 (containerd 2.0)."""
+"""The first name of the CRI plugin is that of schema 3 (containerd 2.0) and later."""
 
 _NRI_TABLE = ("plugins", "io.containerd.nri.v1.nri")
 
 
 @dataclass(frozen=True)
 class Identity:
-    """What no other node has; ``key`` is the public key that may log in."""
+    """The values that are unique to a node; ``key`` is the public key that may log in."""
 
     address: str
     resolver: str
@@ -49,11 +49,11 @@ class Identity:
 
 
 def containerd_config(spec: NodeSpec, packaged: str) -> str:
-    """containerd's file: of Debian's package with tables added, or what another containerd prints with values set."""
-    return _appended(spec, packaged) if spec.containerd == DEBIAN_CONTAINERD else _edited(spec, packaged)
+    """containerd's configuration: Debian's with tables added, or another containerd's defaults with values set."""
+    return _append_tables(spec, packaged) if spec.containerd == DEBIAN_CONTAINERD else _edit_values(spec, packaged)
 
 
-def _appended(spec: NodeSpec, packaged: str) -> str:
+def _append_tables(spec: NodeSpec, packaged: str) -> str:
     text = packaged if packaged.endswith("\n") else packaged + "\n"
     if spec.runtime_driver is Driver.SYSTEMD:
         text += _SYSTEMD_CGROUP
@@ -62,15 +62,17 @@ def _appended(spec: NodeSpec, packaged: str) -> str:
     return text
 
 
-def _edited(spec: NodeSpec, printed: str) -> str:
+def _edit_values(spec: NodeSpec, printed: str) -> str:
     runc = next((table for table in _RUNC_OPTIONS if has_table(printed, table)), None)
     if not runc:
-        raise LabError("`containerd config default` prints no options of runc: the lab does not know this containerd")
+        raise LabError(
+            "`containerd config default` prints no options of runc: the lab does not support this containerd"
+        )
     text = set_value(printed, runc, "SystemdCgroup", _toml(spec.runtime_driver is Driver.SYSTEMD))
     if has_table(text, _NRI_TABLE):
         return set_value(text, _NRI_TABLE, "disable", _toml(spec.nri is Nri.OFF))
     if spec.nri is Nri.ON:
-        raise LabError(f"the containerd of node {spec.name} has no NRI: leave out --nri on")
+        raise LabError(f"the containerd of node {spec.name} has no NRI: omit --nri on")
     return text
 
 
@@ -79,7 +81,7 @@ def _toml(value: bool) -> str:
 
 
 def fixed_files(spec: NodeSpec, packaged: str, kubelet: Version | None) -> dict[str, str]:
-    """Absolute path to text of what every node of this specification has, an image of it too; no kubelet is None."""
+    """Absolute path to text of the files on every node of this specification and in its image."""
     texts = {"/etc/containerd/config.toml": containerd_config(spec, packaged)}
     if kubelet:
         texts.update(kubelet_files.fixed_files(spec, kubelet))
@@ -90,7 +92,7 @@ def fixed_files(spec: NodeSpec, packaged: str, kubelet: Version | None) -> dict[
 
 
 def own_files(spec: NodeSpec, identity: Identity, kubelet: Version | None) -> dict[str, str]:
-    """Absolute path to text of what makes this node this node."""
+    """Absolute path to text of the files with this node's identity."""
     address = identity.address
     return {
         "/etc/hostname": f"{spec.name}\n",

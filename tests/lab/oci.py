@@ -69,7 +69,7 @@ _PLATFORM = {"architecture": "amd64", "os": "linux"}
 
 
 def _manifest(image: Image, blobs: dict[str, bytes]) -> dict[str, object]:
-    """Descriptor of the image's manifest; everything it leads to is added to ``blobs``."""
+    """Descriptor of the image's manifest; the manifest, configuration and layer are added to ``blobs``."""
     layer = _add(blobs, _LAYER, _tar(image.files, image.links))
     config = {
         **_PLATFORM,
@@ -96,7 +96,7 @@ def _json(value: object) -> bytes:
 
 
 def _tar(files: Sequence[File], links: Sequence[Link]) -> bytes:
-    """Owner, group and time are 0, so that the bytes depend on nothing but the content."""
+    """A tar file whose bytes depend only on the content: owner, group and time are 0."""
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for file in files:

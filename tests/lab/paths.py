@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the lab keeps what it builds (cache) and what runs (state)."""
+"""Directories of the lab: build results (cache) and running nodes (state)."""
 
 from __future__ import annotations
 
@@ -20,32 +20,34 @@ NAME = "volcano-colocation-lab"
 
 
 def cache_root() -> Path:
-    """Built images and binaries; may be deleted whenever no node is up."""
-    return _folder("COLOCATION_LAB_CACHE", "XDG_CACHE_HOME", ".cache")
+    """The directory of built images and binaries; you may delete it when no node is up."""
+    return _directory("COLOCATION_LAB_CACHE", "XDG_CACHE_HOME", ".cache")
 
 
 def state_root() -> Path:
-    """One folder per node that is up, and the lab's ssh key."""
-    return _folder("COLOCATION_LAB_STATE", "XDG_STATE_HOME", ".local/state")
+    """The directory with one subdirectory for each node, and the lab's ssh key."""
+    return _directory("COLOCATION_LAB_STATE", "XDG_STATE_HOME", ".local/state")
 
 
 def control_root() -> Path:
-    """Sockets of ssh's shared connections: a short path, since a unix socket's is limited to 107 bytes."""
-    folder = Path(tempfile.gettempdir()) / f"colocation-lab-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    status = folder.lstat()
-    if folder.is_symlink() or status.st_uid != os.getuid() or status.st_mode & 0o077:
-        raise LabError(f"{folder} must be a folder that only you can enter: remove it")
-    return folder
+    """The directory of ssh's shared connections; its path is short since unix socket paths are limited to 107 bytes."""
+    directory = Path(tempfile.gettempdir()) / f"colocation-lab-{os.getuid()}"
+    directory.mkdir(mode=0o700, exist_ok=True)
+    status = directory.lstat()
+    if directory.is_symlink() or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise LabError(f"{directory} must be a directory that only you can enter: remove it")
+    return directory
 
 
-def _folder(own: str, base: str, default: str) -> Path:
+def _directory(own: str, base: str, default: str) -> Path:
     if os.environ.get(own):
-        folder = Path(os.environ[own])
+        directory = Path(os.environ[own])
     else:
-        folder = Path(os.environ.get(base) or Path.home() / default) / NAME
+        directory = Path(os.environ.get(base) or Path.home() / default) / NAME
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise LabError(f"cannot create {folder}: {error.strerror}; set {own} to a folder you can write") from error
-    return folder.resolve()
+        raise LabError(
+            f"cannot create {directory}: {error.strerror}; set {own} to a directory that you can write"
+        ) from error
+    return directory.resolve()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pods of every node, one of each QoS class: as kubelet's manifests, and for a node without kubelet."""
+"""The pods of every node, one of each QoS class: static pods of kubelet, or CRI pods without kubelet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .spec import NodeSpec
 BUSYBOX_IMAGE = "localhost/lab/busybox:1"
 QOS_CLASSES = ("guaranteed", "burstable", "besteffort")
 
-# Leaves at once when it is stopped: the first process of a container ignores signals it has no handler for.
+# Exits immediately on SIGTERM: the first process of a container ignores signals without a handler.
 _SCRIPT = "trap 'exit 0' TERM INT; while :; do sleep 3600 & wait $!; done"
 
 _POD = """\
@@ -52,7 +52,7 @@ _CRI_RESOURCES = {
     "burstable": {"cpu_period": 100000, "cpu_quota": 0, "cpu_shares": 102, "memory_limit": 128 << 20},
     "besteffort": {"cpu_period": 100000, "cpu_quota": 0, "cpu_shares": 2, "memory_limit": 0},
 }
-"""The same requests and limits as kubelet hands them to the runtime (pkg/kubelet/cm/helpers_linux.go)."""
+"""The same requests and limits as kubelet passes them to the runtime (pkg/kubelet/cm/helpers_linux.go)."""
 
 
 def pod(qos_class: str) -> str:
@@ -61,7 +61,7 @@ def pod(qos_class: str) -> str:
 
 
 def over_cri(spec: NodeSpec) -> str:
-    """``/etc/lab/pods.json``: the same pods for the program that stands in for kubelet, guest/pods.py."""
+    """``/etc/lab/pods.json``: the same pods for guest/pods.py, which replaces kubelet."""
     command = ["/bin/sh", "-c", _SCRIPT]
     pods = [{"name": name, "image": BUSYBOX_IMAGE, "command": command, **_CRI_RESOURCES[name]} for name in QOS_CLASSES]
     return json.dumps({"driver": spec.kubelet_driver.value, "pods": pods}, indent=1) + "\n"

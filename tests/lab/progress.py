@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Progress lines with the seconds since their subject began, on standard error."""
+"""Progress lines on standard error, with the seconds since their subject began."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WRITING = threading.Lock()
 
 
 class Progress:
-    """Says what one subject (an image, a node) is at."""
+    """Progress lines of one subject (an image, a node)."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject
@@ -34,17 +34,17 @@ class Progress:
 
     @contextlib.contextmanager
     def repeated(self, text: str) -> Iterator[None]:
-        """Say ``text`` now and then while the body runs."""
+        """Print ``text`` every ``REPEAT_SECONDS`` while the body runs."""
         over = threading.Event()
 
         def repeat() -> None:
             while not over.wait(REPEAT_SECONDS):
                 self.say(text)
 
-        teller = threading.Thread(target=repeat, daemon=True)
-        teller.start()
+        repeater = threading.Thread(target=repeat, daemon=True)
+        repeater.start()
         try:
             yield
         finally:
             over.set()
-            teller.join()
+            repeater.join()

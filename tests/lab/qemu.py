@@ -15,19 +15,19 @@ from .ports import free_ports
 from .requirements import QEMU, QEMU_IMG, need
 
 DISK, SERIAL, MONITOR = "disk.qcow2", "serial.sock", "monitor.sock"
-"""Names in a node's folder."""
+"""Names in a node's directory."""
 
 CARD, DEVICE = "eth0", "/dev/vda"
-"""What the kernel calls the node's network card and its disk."""
+"""The kernel's names of the node's network card and disk."""
 
 _DRIVE = "if=none,id=disk,format=qcow2,cache=writeback,discard=unmap,backing.file.locking=off"
-"""The base is never written, and a user-mode Linux beside it that has locked the same base keeps nobody away."""
+"""QEMU does not lock the base: it is never written, and user-mode Linux may hold a lock on it."""
 
 
 def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str]:
     """QEMU's command line, with the node's port 22 at ``port`` of 127.0.0.1.
 
-    Sockets are named relative to the folder QEMU starts in, since their paths are limited to 107 bytes.
+    Socket paths are relative to QEMU's working directory, since they are limited to 107 bytes.
     """
     return [
         *("-name", machine.name, "-uuid", machine.uuid),
@@ -37,8 +37,8 @@ def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str
         *("-m", str(machine.memory)),
         *_numa(machine),
         *("-nodefaults", "-no-user-config", "-display", "none"),
-        *("-kernel", str(machine.kernel), "-initrd", str(machine.folder / INITRD), "-append", machine.kernel_line),
-        *("-drive", f"{_DRIVE},file={_escaped(machine.folder / DISK)}"),
+        *("-kernel", str(machine.kernel), "-initrd", str(machine.directory / INITRD), "-append", machine.kernel_line),
+        *("-drive", f"{_DRIVE},file={_escape(machine.directory / DISK)}"),
         *("-device", "virtio-blk-pci,drive=disk"),
         *("-netdev", f"user,id=net,net=10.0.{machine.subnet}.0/24,hostfwd=tcp:127.0.0.1:{port}-:22"),
         *("-device", "virtio-net-pci,netdev=net,romfile="),
@@ -50,15 +50,15 @@ def arguments(machine: Machine, accelerator: Accelerator, port: int) -> list[str
 
 
 def start(machine: Machine, accelerator: Accelerator) -> int:
-    """Start the VM, which outlives this process; returns the port at which its ssh will answer."""
+    """Start the VM, which outlives this process; returns the port of its ssh."""
     qemu = need(QEMU)
     _make_overlay(machine)
-    said = ""
+    message = ""
     for _attempt in range(5):
         (port,) = free_ports(1)
         done = subprocess.run(
             [qemu, *arguments(machine, accelerator, port)],
-            cwd=machine.folder,
+            cwd=machine.directory,
             env=process.marked_environment(machine.uuid),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -67,21 +67,21 @@ def start(machine: Machine, accelerator: Accelerator) -> int:
         )
         if done.returncode == 0:
             return port
-        said = done.stderr.strip()
-        # Between the choice of a port and its use another program may have taken it.
-        if "host forwarding" not in said:
+        message = done.stderr.strip()
+        # Another program may have taken the port since free_ports() chose it.
+        if "host forwarding" not in message:
             break
-    raise LabError(f"QEMU did not start node {machine.name}: {said}")
+    raise LabError(f"QEMU did not start node {machine.name}: {message}")
 
 
-def reset(folder: Path) -> None:
-    """Restart the VM as a power cut does: what its kernel had not written to its disk is lost."""
-    monitor.execute(folder / MONITOR, "system_reset")
+def reset(directory: Path) -> None:
+    """Restart the VM as after a power cut: data that its kernel had not written to disk is lost."""
+    monitor.execute(directory / MONITOR, "system_reset")
 
 
-def end(folder: Path, uuid: str) -> None:
+def end(directory: Path, uuid: str) -> None:
     """End the VM, if it runs."""
-    pid = process.read_pid(folder / PID)
+    pid = process.read_pid(directory / PID)
     if pid is not None:
         process.end_machine(pid, uuid)
 
@@ -89,10 +89,10 @@ def end(folder: Path, uuid: str) -> None:
 def _make_overlay(machine: Machine) -> None:
     """A disk that holds only what differs from the base."""
     argv = [need(QEMU_IMG), "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(machine.base)]
-    command.output([*argv, str(machine.folder / DISK)])
+    command.output([*argv, str(machine.directory / DISK)])
 
 
-def _escaped(path: Path) -> str:
+def _escape(path: Path) -> str:
     """A path as the value of a QEMU option, where a comma separates one option from the next."""
     return str(path).replace(",", ",,")
 

@@ -19,15 +19,15 @@ from .progress import Progress
 from .spec import NO_KUBELET
 from .store import Node
 
-SSH_PATIENCE = 300.0
-POD_PATIENCE = 400.0
-"""Seconds; several emulated nodes on two CPUs take a few times what one takes."""
+SSH_TIMEOUT = 300.0
+POD_TIMEOUT = 400.0
+"""Seconds; several emulated nodes on two CPUs take a multiple of the time of one."""
 
 WATCH = (GUEST / "watch.py").read_text()
 
 
 class Wait(Enum):
-    """How far a node has to come before its start is over."""
+    """The state that a node must reach before its start is complete."""
 
     NOTHING = "none"
     SSH = "ssh"
@@ -35,8 +35,8 @@ class Wait(Enum):
 
 
 @dataclass(frozen=True)
-class Account:
-    """What a node says of itself; ``refused`` when runc takes none of kubelet's cgroup paths, so that no pod starts."""
+class NodeStatus:
+    """The state that a node reports; ``refused`` when runc rejects kubelet's cgroup paths, so that no pod starts."""
 
     boot_id: str
     containers: tuple[tuple[str, str, str], ...]
@@ -53,8 +53,8 @@ class Account:
 
 
 def await_ssh(node: Node, progress: Progress) -> None:
-    """Wait until the node's ssh server greets; LabError when its VM ends or the time is over."""
-    deadline = time.monotonic() + SSH_PATIENCE
+    """Wait until the node's ssh server answers; LabError when its VM ends or at the timeout."""
+    deadline = time.monotonic() + SSH_TIMEOUT
     with progress.repeated("waiting for ssh"):
         while not ssh.answers(node.port):
             _check(node, deadline, "did not answer by ssh")
@@ -63,58 +63,58 @@ def await_ssh(node: Node, progress: Progress) -> None:
 
 
 def await_boot(node: Node, progress: Progress) -> None:
-    """Wait until the node runs another boot than the one that is known of it."""
+    """Wait until the node has a new boot id."""
     progress.say("restarting; waiting for a new boot")
-    deadline = time.monotonic() + SSH_PATIENCE
+    deadline = time.monotonic() + SSH_TIMEOUT
     while _boot_id(node) in ("", node.boot_id):
         _check(node, deadline, "did not come back")
         node.connection.close()
         time.sleep(1)
 
 
-def account(node: Node, wait: Wait, progress: Progress) -> Account:
-    """What the node says of itself when it is as far as ``wait`` says; LabError names what is missing."""
-    patience = POD_PATIENCE if wait is Wait.PODS else 0
+def await_status(node: Node, wait: Wait, progress: Progress) -> NodeStatus:
+    """The node's status when it has reached ``wait``; LabError names missing services and pods."""
+    timeout = POD_TIMEOUT if wait is Wait.PODS else 0
     last = ""
     kubelet = "none" if node.spec.kubelet == NO_KUBELET else "kubelet"
     try:
-        for line in node.connection.lines(f"python3 - {patience} {','.join(QOS_CLASSES)} {kubelet}", WATCH):
+        for line in node.connection.lines(f"python3 - {timeout} {','.join(QOS_CLASSES)} {kubelet}", WATCH):
             if last:
                 progress.say(last)
             last = line
     except LabError:
         _check_runs(node)
         raise
-    found = _parsed(node, last)
+    status = _parse(node, last)
     if wait is Wait.PODS:
-        if found.missing and not found.refused:
-            raise LabError(f"node {node.name} is up without {', '.join(found.missing)} (see: journal {node.name})")
-        progress.say(found.summary)
-    return found
+        if status.missing and not status.refused:
+            raise LabError(f"node {node.name} is up without {', '.join(status.missing)} (see: journal {node.name})")
+        progress.say(status.summary)
+    return status
 
 
-def _parsed(node: Node, line: str) -> Account:
+def _parse(node: Node, line: str) -> NodeStatus:
     try:
         values: dict[str, Any] = json.loads(line)
     except ValueError as error:
-        raise LabError(f"node {node.name} gave no account of itself: {line!r}") from error
-    containers = tuple((each["pod"], each["kind"], each["cgroup"]) for each in values["containers"])
-    return Account(values["boot_id"], containers, tuple(values["missing"]), values["refused"])
+        raise LabError(f"node {node.name} did not report its state as JSON: {line!r}") from error
+    containers = tuple((item["pod"], item["kind"], item["cgroup"]) for item in values["containers"])
+    return NodeStatus(values["boot_id"], containers, tuple(values["missing"]), values["refused"])
 
 
 def _check_runs(node: Node) -> None:
     if node.pid is None:
-        raise LabError(f"the machine of node {node.name} has ended; its console is in {node.folder / SERIAL_LOG}")
+        raise LabError(f"the machine of node {node.name} has ended; its console is in {node.directory / SERIAL_LOG}")
 
 
 def _check(node: Node, deadline: float, failure: str) -> None:
     _check_runs(node)
     if time.monotonic() > deadline:
-        raise LabError(f"node {node.name} {failure} within {SSH_PATIENCE:.0f} s (see: journal {node.name})")
+        raise LabError(f"node {node.name} {failure} within {SSH_TIMEOUT:.0f} s (see: journal {node.name})")
 
 
 def _boot_id(node: Node) -> str:
-    """The node's present boot, '' when it does not answer."""
+    """The node's current boot id, '' when it does not answer."""
     if not ssh.answers(node.port):
         return ""
     try:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs of the host that the lab calls, and the Debian packages that bring them."""
+"""The programs of the host that the lab calls, and their Debian packages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SYSTEM = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 @dataclass(frozen=True)
 class Program:
-    """A program of the host and the package it comes from; in ``folder`` when that is not on PATH."""
+    """A program of the host and its package; ``directory`` is its location when that is not on PATH."""
 
     name: str
     package: str
-    folder: str = ""
+    directory: str = ""
 
 
 QEMU = Program("qemu-system-x86_64", "qemu-system-x86")
@@ -55,14 +55,14 @@ WITHOUT_ROOT = (UNSHARE, NEWUIDMAP)
 def find(program: Program) -> str:
     """The path of a program, '' when it is not installed."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_SYSTEM])
-    return shutil.which(program.name, path=program.folder or path) or ""
+    return shutil.which(program.name, path=program.directory or path) or ""
 
 
 def need(program: Program) -> str:
     """The path of a program; UnavailableError names the package when it is missing."""
     path = find(program)
     if not path:
-        where = f" in {program.folder}" if program.folder else ""
+        where = f" in {program.directory}" if program.directory else ""
         raise UnavailableError(f"{program.name} is not installed{where}: apt-get install {program.package}")
     return path
 

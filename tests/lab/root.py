@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Debian root file systems with everything a node runs but kubelet."""
+"""Debian root file systems with all programs of a node except kubelet."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PACKAGES = (
     "containernetworking-plugins",
 )
 STALE = {Suite.FORKY: ('--aptopt=Acquire::Check-Valid-Until "false"',)}
-"""Signatures of Debian's testing are good for a week: a mirror that stands still for longer is taken as it is."""
+"""Signatures of Debian testing expire after a week; accept a mirror that was not updated since."""
 
 LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/man/*")
 
@@ -46,35 +46,37 @@ LEFT_OUT = ("/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*", "/us
 class Root:
     """One root file system in the cache."""
 
-    folder: Path
+    directory: Path
 
     @property
     def archive(self) -> Path:
-        return self.folder / "root.tar"
+        return self.directory / "root.tar"
 
     @property
     def kernel(self) -> Path:
-        return self.folder / "vmlinuz"
+        return self.directory / "vmlinuz"
 
     @property
     def busybox(self) -> Path:
         """A static busybox."""
-        return self.folder / "busybox"
+        return self.directory / "busybox"
 
     @property
     def containerd_config(self) -> Path:
         """``/etc/containerd/config.toml`` as the package installs it."""
-        return self.folder / "containerd.toml"
+        return self.directory / "containerd.toml"
 
 
 def recipe(suite: Suite) -> Recipe:
-    """What decides how a root file system turns out."""
+    """The inputs of a root file system."""
     return Recipe("root", suite.value, (suite.value, *PACKAGES, *LEFT_OUT))
 
 
 def obtain(cache: Cache, suite: Suite) -> Root:
     """The root file system of a release."""
-    return Root(cache.obtain(recipe(suite), lambda folder, log: _build(suite, folder, log), Progress(suite.value)))
+    return Root(
+        cache.obtain(recipe(suite), lambda directory, log: _build(suite, directory, log), Progress(suite.value))
+    )
 
 
 def read(tar: tarfile.TarFile, name: str) -> bytes:
@@ -84,20 +86,20 @@ def read(tar: tarfile.TarFile, name: str) -> bytes:
     except KeyError:
         stream = None
     if stream is None:
-        raise LabError(f"{tar.name!r} has no file {name}: the image is not what the lab expects")
+        raise LabError(f"{tar.name!r} has no file {name}: the lab does not support this image")
     return stream.read()
 
 
 def kernel_release(tar: tarfile.TarFile) -> str:
-    """Release of the one kernel of a root file system."""
-    found = sorted(name for name in tar.getnames() if re.fullmatch(r"\./boot/vmlinuz-.+", name))
-    if len(found) != 1:
-        raise LabError(f"{tar.name!r} has {len(found)} kernels, not one")
-    return found[0].split("vmlinuz-", 1)[1]
+    """Release of the only kernel of a root file system."""
+    kernels = sorted(name for name in tar.getnames() if re.fullmatch(r"\./boot/vmlinuz-.+", name))
+    if len(kernels) != 1:
+        raise LabError(f"{tar.name!r} has {len(kernels)} kernels, not one")
+    return kernels[0].split("vmlinuz-", 1)[1]
 
 
-def _build(suite: Suite, folder: Path, log: Path) -> None:
-    root = Root(folder)
+def _build(suite: Suite, directory: Path, log: Path) -> None:
+    root = Root(directory)
     argv = [
         need(MMDEBSTRAP),
         *(
@@ -111,7 +113,7 @@ def _build(suite: Suite, folder: Path, log: Path) -> None:
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in LEFT_OUT),
         *(suite.value, str(root.archive), debian_source(host_sources()).uri),
     ]
-    # The initial file system is our own: INITRD=No spares the minute that initramfs-tools would take.
+    # The lab makes its own initial file system: INITRD=No saves the minute that initramfs-tools would take.
     command.logged(argv, log, env={"INITRD": "No"})
     with tarfile.open(root.archive) as tar:
         root.kernel.write_bytes(read(tar, f"./boot/vmlinuz-{kernel_release(tar)}"))

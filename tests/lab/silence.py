@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a node still answers: an emulated one may go silent for reasons of the machine it runs on."""
+"""Detecting a node that no longer answers, for example because its host is overloaded."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 LIMIT = 400.0
-"""Seconds; a boot takes less, and so does the test that closes a node's port."""
+"""Seconds; longer than a boot and than the test that closes a node's port."""
 
 
 class NodeSilent(Exception):
-    """The node has said nothing for too long: nothing that is seen of it tells anything any more."""
+    """The node has not answered for too long; results of its test are not meaningful."""
 
 
 @dataclass
 class Silence:
-    """How long a node has not answered. It counts from the first look that found it so."""
+    """How long a node has not answered, counted from the first failed check."""
 
     answers: Callable[[], bool]
     clock: Callable[[], float] = time.monotonic
     since: float | None = None
 
     def look(self) -> None:
-        """NodeSilent when the node has not answered at any look for LIMIT seconds."""
+        """Check once; NodeSilent when no check was answered for LIMIT seconds."""
         if self.answers():
             self.since = None
         elif self.since is None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node is asked to be."""
+"""The specification of a node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEBIAN_KUBELET = "debian"
 """kubelet 1.20 of Debian bookworm's source package."""
 
 NO_KUBELET = "none"
-"""A node with a container runtime only."""
+"""No kubelet: a node with a container runtime only."""
 
 DEBIAN_CONTAINERD = ""
 """The containerd of the suite."""
@@ -57,14 +57,14 @@ class Engine(str, Enum):
 
 
 class Driver(str, Enum):
-    """How a program names and makes cgroups."""
+    """The cgroup driver of kubelet or containerd."""
 
     SYSTEMD = "systemd"
     CGROUPFS = "cgroupfs"
 
 
 class Layout(str, Enum):
-    """Who would have put kubelet on this node, and so where its unit, configuration and flags lie."""
+    """The installer of kubelet, which determines the paths of its unit, configuration and flags."""
 
     STANDALONE = "standalone"
     KUBEADM = "kubeadm"
@@ -86,8 +86,8 @@ class NodeSpec:
     """One node; ``memory`` in MiB.
 
     ``kubelet`` is a path, a release (``1.35``), ``debian`` or ``none``; ``containerd`` a release (``2.4``), the path of
-    a folder with its programs, or '' for that of the suite. ``kubelet_flags`` are added to those that kubelet needs
-    here; ``root`` is a folder to boot instead of an image.
+    a directory with its programs, or '' for that of the suite. ``kubelet_flags`` are additional flags; ``root`` is a
+    directory to boot instead of an image.
     """
 
     name: str
@@ -122,7 +122,7 @@ class NodeSpec:
 
 
 def from_dict(values: dict[str, Any]) -> NodeSpec:
-    """A specification from plain values; SpecError lists everything that is wrong with it."""
+    """A specification from plain values; SpecError lists all problems."""
     enums = {
         "suite": Suite,
         "cgroup": CgroupMode,
@@ -138,12 +138,12 @@ def from_dict(values: dict[str, Any]) -> NodeSpec:
         typed.update({name: tuple(typed.get(name, ())) for name in ("kernel_args", "kubelet_flags")})
         spec = NodeSpec(**typed)
     except (TypeError, ValueError) as error:
-        raise SpecError(f"not a node: {error}") from error
-    return checked(spec)
+        raise SpecError(f"not a node specification: {error}") from error
+    return validate(spec)
 
 
-def checked(spec: NodeSpec) -> NodeSpec:
-    """The specification itself; SpecError lists everything that is wrong with it."""
+def validate(spec: NodeSpec) -> NodeSpec:
+    """The same specification; SpecError lists all problems."""
     problems = list(_problems(spec))
     if problems:
         raise SpecError(f"node {spec.name}: " + "; ".join(problems))
@@ -179,28 +179,28 @@ def _suite_problems(spec: NodeSpec) -> Iterator[str]:
 
 
 def _program_problems(spec: NodeSpec) -> Iterator[str]:
-    """kubelet 1.35 to 1.37 work with each of these: without RuntimeConfig (before containerd 2.0) they take the driver
-    of their own configuration (getCgroupDriverFromCRI in cmd/kubelet/app/server.go)."""
-    for project, wanted, others in (
+    """kubelet 1.35 to 1.37 work with every containerd: without RuntimeConfig (before containerd 2.0) they use the
+    driver of their configuration (getCgroupDriverFromCRI in cmd/kubelet/app/server.go)."""
+    for project, choice, keywords in (
         ("kubernetes", spec.kubelet, (DEBIAN_KUBELET, NO_KUBELET)),
         ("containerd", spec.containerd, (DEBIAN_CONTAINERD,)),
     ):
         try:
-            if wanted not in others and not is_path(wanted):
-                of_release(project, wanted)
+            if choice not in keywords and not is_path(choice):
+                of_release(project, choice)
         except LabError as error:
             yield str(error)
     if spec.kubelet == DEBIAN_KUBELET and is_containerd_2(spec.suite, spec.containerd):
         yield "containerd 2 serves no CRI v1alpha2, which Debian's kubelet 1.20 needs: use another kubelet"
 
 
-def is_path(wanted: str) -> bool:
-    """True when a kubelet or containerd is named by its path, which has a slash, not by its release."""
-    return "/" in wanted
+def is_path(choice: str) -> bool:
+    """True when the choice of a kubelet or containerd is a path, which has a slash, and not a release."""
+    return "/" in choice
 
 
 def is_containerd_2(suite: Suite, containerd: str) -> bool:
-    """True when a node's containerd is known to be 2.0 or later; that of a path is not known before it runs."""
+    """True when a node's containerd is known to be 2.0 or later; the version of a path is unknown before it runs."""
     if containerd == DEBIAN_CONTAINERD:
         return suite is Suite.FORKY
     return not is_path(containerd) and not containerd.startswith("1.")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Speaking with a node over ssh."""
+"""Commands on a node over ssh."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .requirements import SSH, SSH_KEYGEN, need
 
 @dataclass(frozen=True)
 class Connection:
-    """Where a node's ssh answers, the key that opens it, and the socket of its shared connection."""
+    """The port of a node's ssh, the private key, and the socket of the shared connection."""
 
     port: int
     key: Path
@@ -45,15 +45,15 @@ class Connection:
 
     @property
     def argv(self) -> list[str]:
-        """The ssh command up to and including the host; what follows is the remote command."""
+        """The ssh command including the host; append the remote command."""
         return [need(SSH), "-F", "none", "-i", str(self.key), "-p", str(self.port), *self.options, "root@127.0.0.1"]
 
     def run(self, remote: str, timeout: float = 60) -> str:
-        """Standard output of a remote command; LabError when it fails or does not end in time."""
+        """Standard output of a remote command; LabError when it fails or times out."""
         return command.output([*self.argv, remote], timeout)
 
     def lines(self, remote: str, text: str) -> Iterator[str]:
-        """Lines that a remote command prints, as they come; it reads ``text``. LabError when it fails."""
+        """Lines of output while a remote command runs, with ``text`` as its input; LabError when it fails."""
         with subprocess.Popen(
             [*self.argv, remote], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
@@ -65,12 +65,12 @@ class Connection:
                 process.stdin.close()
             for line in process.stdout:
                 yield line.rstrip("\n")
-            said = process.stderr.read().strip()
+            errors = process.stderr.read().strip()
         if process.returncode != 0:
-            raise LabError(f"the node's ssh failed: {said or process.returncode}")
+            raise LabError(f"the node's ssh failed: {errors or process.returncode}")
 
     def close(self) -> None:
-        """End the shared connection, if there is one: it would outlive the node's own end of it."""
+        """End the shared connection, if one exists: it would outlive the node."""
         if self.control.exists():
             argv = [*self.argv[:-1], "-O", "exit", "root@127.0.0.1"]
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -79,7 +79,7 @@ class Connection:
 
 
 def answers(port: int) -> bool:
-    """True when an ssh server greets at ``port``: QEMU itself accepts connections long before the guest does."""
+    """True when an ssh server sends its greeting: QEMU itself accepts connections long before the guest does."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
             connection.settimeout(2)
@@ -88,12 +88,12 @@ def answers(port: int) -> bool:
         return False
 
 
-def lab_key(folder: Path) -> Path:
-    """The lab's private key, made once."""
-    key = folder / "id_ed25519"
+def lab_key(directory: Path) -> Path:
+    """The lab's private key, created at the first call."""
+    key = directory / "id_ed25519"
     if not key.exists():
-        partial = folder / f".id_ed25519.{os.getpid()}"
+        partial = directory / f".id_ed25519.{os.getpid()}"
         command.output([need(SSH_KEYGEN), "-q", "-t", "ed25519", "-N", "", "-C", "colocation-lab", "-f", str(partial)])
-        partial.with_name(partial.name + ".pub").rename(folder / "id_ed25519.pub")
+        partial.with_name(partial.name + ".pub").rename(directory / "id_ed25519.pub")
         partial.rename(key)
     return key

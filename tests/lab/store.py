@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab's memory of its nodes: one folder with a node.json each."""
+"""The stored state of the lab's nodes: a directory with a node.json for each."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SUBNETS = range(10, 250)
 
 
 def gateway(subnet: int) -> str:
-    """The host as the node of a subnet sees it."""
+    """The host's address in a subnet."""
     return f"10.0.{subnet}.2"
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node that was started; ``port`` is 0 until its machine runs, ``boot_id`` '' until the node was asked for it."""
+    """A node that was started; ``port`` is 0 until its machine runs, ``boot_id`` '' until the node has reported it."""
 
     spec: NodeSpec
-    folder: Path
+    directory: Path
     uuid: str
     subnet: int
     port: int = 0
@@ -54,7 +54,7 @@ class Node:
 
     @property
     def address(self) -> str:
-        """The node's own address; the host is at ``gateway`` for it."""
+        """The node's own address; it reaches the host at ``gateway``."""
         return f"10.0.{self.subnet}.15"
 
     @property
@@ -67,18 +67,18 @@ class Node:
 
     @property
     def connection(self) -> Connection:
-        # A name of its own for each start: the socket of a node that was there before may still exist.
+        # A different name for each start: the socket of an earlier node of this name may still exist.
         control = control_root() / self.uuid.replace("-", "")[:12]
-        return Connection(self.port, self.folder.parent / "id_ed25519", control)
+        return Connection(self.port, self.directory.parent / "id_ed25519", control)
 
     @property
     def pid(self) -> int | None:
         """Process of the machine; None when it does not run."""
-        pid = process.read_pid(self.folder / PID)
+        pid = process.read_pid(self.directory / PID)
         return pid if pid is not None and process.is_machine(pid, self.uuid) else None
 
     def facts(self) -> dict[str, Any]:
-        """Everything known about the node, as plain values."""
+        """All facts about the node, as plain values."""
         return {
             "name": self.name,
             "running": self.pid is not None,
@@ -94,14 +94,14 @@ class Node:
             "boot_id": self.boot_id,
             "seconds": dict(self.seconds),
             "containers": [{"pod": pod, "kind": kind, "cgroup": cgroup} for pod, kind, cgroup in self.containers],
-            "folder": str(self.folder),
-            "serial_log": str(self.folder / SERIAL_LOG),
+            "folder": str(self.directory),
+            "serial_log": str(self.directory / SERIAL_LOG),
             "uuid": self.uuid,
         }
 
 
 class Store:
-    """Folders of nodes below ``root``."""
+    """Directories of nodes below ``root``."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -111,7 +111,7 @@ class Store:
         return sorted(path.parent.name for path in self.root.glob(f"*/{NODE}"))
 
     def load(self, name: str) -> Node:
-        """A node; LabError when there is none of that name."""
+        """A node by its name; LabError when it does not exist."""
         try:
             values = json.loads((self.root / name / NODE).read_text())
         except (OSError, ValueError) as error:
@@ -120,33 +120,35 @@ class Store:
         values["spec"] = from_dict(values["spec"])
         values["engine"] = Engine(values.get("engine", Engine.AUTO))
         values["seconds"] = tuple((step, seconds) for step, seconds in values["seconds"])
-        values["containers"] = tuple(tuple(each) for each in values["containers"])
-        # Another version of the lab may have written more.
+        values["containers"] = tuple(tuple(item) for item in values["containers"])
+        # Another version of the lab may have written additional fields.
         known_values = {field.name: values[field.name] for field in dataclasses.fields(Node) if field.name in values}
-        return Node(folder=self.root / name, **known_values)
+        return Node(directory=self.root / name, **known_values)
 
     def save(self, node: Node) -> Node:
-        """Write a node's file; it is complete or the old one."""
-        values = {field.name: getattr(node, field.name) for field in dataclasses.fields(node) if field.name != "folder"}
+        """Replace a node's file atomically."""
+        values = {
+            field.name: getattr(node, field.name) for field in dataclasses.fields(node) if field.name != "directory"
+        }
         values["spec"] = node.spec.as_dict()
-        partial = node.folder / f".{NODE}.{os.getpid()}"
+        partial = node.directory / f".{NODE}.{os.getpid()}"
         partial.write_text(json.dumps(values, indent=1) + "\n")
-        partial.rename(node.folder / NODE)
+        partial.rename(node.directory / NODE)
         return node
 
     def create(self, spec: NodeSpec, uuid: str) -> Node:
-        """An empty folder for a new node, with a subnet that no other node has. Call it under ``lock``."""
-        folder = self.root / spec.name
-        folder.mkdir(mode=0o700)
-        taken = {self.load(name).subnet for name in self.names()}
-        free = next((subnet for subnet in SUBNETS if subnet not in taken), None)
+        """Create a new node with an empty directory and an unused subnet. Call it under ``lock``."""
+        directory = self.root / spec.name
+        directory.mkdir(mode=0o700)
+        used = {self.load(name).subnet for name in self.names()}
+        free = next((subnet for subnet in SUBNETS if subnet not in used), None)
         if free is None:
-            raise LabError("too many nodes: no subnet is left")
-        return self.save(Node(spec, folder, uuid, free))
+            raise LabError("too many nodes: all subnets are in use")
+        return self.save(Node(spec, directory, uuid, free))
 
     def remove(self, node: Node) -> None:
-        """Forget a node whose VM has ended. What served it may still be removing its own files there."""
-        shutil.rmtree(node.folder, onerror=_unless_gone)
+        """Delete the files of a node whose VM has ended. Its helper processes may delete some of them concurrently."""
+        shutil.rmtree(node.directory, onerror=_ignore_missing)
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
@@ -156,6 +158,6 @@ class Store:
             yield
 
 
-def _unless_gone(_function: object, _path: str, raised: tuple[type[BaseException], BaseException, object]) -> None:
+def _ignore_missing(_function: object, _path: str, raised: tuple[type[BaseException], BaseException, object]) -> None:
     if not isinstance(raised[1], FileNotFoundError):
         raise raised[1]

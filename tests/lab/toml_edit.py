@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Setting values in a TOML text that a program printed: every table has a header of its own, every key a line."""
+"""Setting values in a TOML text printed by a program, in which every table has a header and every key a line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def has_table(text: str, table: Table) -> bool:
 
 
 def set_value(text: str, table: Table, key: str, value: str) -> str:
-    """The text with ``key = value`` in a table that it has; the value as TOML writes it."""
+    """The text with ``key = value`` in an existing table; the value in TOML syntax."""
     lines = text.splitlines(keepends=True)
     start = next(number for number, line in enumerate(lines) if _header(line) == table)
     end = next((number for number in range(start + 1, len(lines)) if _header(lines[number])), len(lines))
@@ -33,6 +33,6 @@ def set_value(text: str, table: Table, key: str, value: str) -> str:
 
 
 def _header(line: str) -> Table:
-    """The table that a line begins, () when it begins none."""
-    found = _HEADER.match(line)
-    return tuple("".join(part) for part in _PART.findall(found.group(1))) if found else ()
+    """The table of a header line, () for other lines."""
+    match = _HEADER.match(line)
+    return tuple("".join(part) for part in _PART.findall(match.group(1))) if match else ()

@@ -35,7 +35,7 @@ exec {loader} --argv0 "$0" --library-path {libraries} {program} "$@"
 def provide() -> Path:
     """The Python; LabError, or UnavailableError with what the machine lacks, where there can be none."""
     built = root.obtain(Cache(cache_root()), Suite.TRIXIE)
-    folder = venvs.shared("trixie") / venvs.digest([built.folder.name, STARTER, *sorted(_PARTS)])
+    folder = venvs.shared("trixie") / venvs.digest([built.directory.name, STARTER, *sorted(_PARTS)])
     return venvs.obtain(folder, lambda target: unpack(built.archive, target)) / "usr/bin" / NAME
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The words of ``lab cluster``, and what they do."""
+"""The actions of ``lab cluster``."""
 
 from __future__ import annotations
 
@@ -15,75 +15,75 @@ from . import control_plane, join
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """The command ``cluster``; the word after it is in ``action`` of the parsed arguments."""
-    cluster = commands.add_parser("cluster", help="a control plane on this machine, and the nodes that joined it")
+    """Add the command ``cluster``; parsed arguments have the action's name in ``action``."""
+    cluster = commands.add_parser("cluster", help="manage a control plane on this machine and its nodes")
     actions = cluster.add_subparsers(dest="action", metavar="ACTION", required=True)
     actions.add_parser("build", help="build the control plane's programs into the cache")
 
-    up = actions.add_parser("up", help="start the control plane, or what of it has ended")
-    up.add_argument("--nodes", nargs="+", default=[], metavar="NAME", help="nodes that run, to join it")
+    up = actions.add_parser("up", help="start the control plane, or its processes that have ended")
+    up.add_argument("--nodes", nargs="+", default=[], metavar="NAME", help="running nodes that join it")
     _json(up)
 
-    joining = actions.add_parser("join", help="let nodes that run join the control plane")
+    joining = actions.add_parser("join", help="join running nodes to the control plane")
     joining.add_argument("names", nargs="+", metavar="NAME")
 
     _json(actions.add_parser("status", help="show its processes and nodes; exit status 1 if not all of it is up"))
 
-    kubectl = actions.add_parser("kubectl", help="kubectl of the control plane's version, as its administrator")
+    kubectl = actions.add_parser("kubectl", help="run kubectl of the control plane's version as administrator")
     kubectl.add_argument("words", nargs=argparse.REMAINDER, metavar="-- WORDS")
 
-    actions.add_parser("down", help="end and remove the control plane; nodes stay up, and have lost it")
+    actions.add_parser("down", help="stop and remove the control plane; nodes stay up without an API server")
 
 
-def run(given: argparse.Namespace) -> int:
-    """The exit status."""
-    return ACTIONS[given.action](given)
+def run(options: argparse.Namespace) -> int:
+    """Run one action; its exit status."""
+    return ACTIONS[options.action](options)
 
 
-def _build(_given: argparse.Namespace) -> int:
+def _build(_options: argparse.Namespace) -> int:
     control_plane.build()
     return 0
 
 
-def _up(given: argparse.Namespace) -> int:
+def _up(options: argparse.Namespace) -> int:
     plane = control_plane.up()
-    join.join(plane, given.nodes)
-    return _report(control_plane.facts(plane), given)
+    join.join(plane, options.nodes)
+    return _report(control_plane.facts(plane), options)
 
 
-def _join(given: argparse.Namespace) -> int:
-    join.join(control_plane.store().load(), given.names)
+def _join(options: argparse.Namespace) -> int:
+    join.join(control_plane.store().load(), options.names)
     return 0
 
 
-def _status(given: argparse.Namespace) -> int:
-    found = control_plane.facts(control_plane.store().load())
-    _report(found, given)
-    return 0 if all(found["running"].values()) and all(found["nodes"].values()) else 1
+def _status(options: argparse.Namespace) -> int:
+    facts = control_plane.facts(control_plane.store().load())
+    _report(facts, options)
+    return 0 if all(facts["running"].values()) and all(facts["nodes"].values()) else 1
 
 
-def _kubectl(given: argparse.Namespace) -> int:
-    words = given.words[1:] if given.words[:1] == ["--"] else given.words
+def _kubectl(options: argparse.Namespace) -> int:
+    words = options.words[1:] if options.words[:1] == ["--"] else options.words
     argv = [*control_plane.kubectl_argv(control_plane.store().load()), *words]
     os.execv(argv[0], argv)
 
 
-def _down(_given: argparse.Namespace) -> int:
+def _down(_options: argparse.Namespace) -> int:
     control_plane.down()
     print("the control plane is down", file=sys.stderr)
     return 0
 
 
-def _report(found: dict[str, Any], given: argparse.Namespace) -> int:
-    print(json.dumps(found) if given.json else "\n".join(lines(found)))
+def _report(facts: dict[str, Any], options: argparse.Namespace) -> int:
+    print(json.dumps(facts) if options.json else "\n".join(lines(facts)))
     return 0
 
 
-def lines(found: dict[str, Any]) -> list[str]:
-    """The facts for a person."""
-    said = [f"{name}: {f'pid {pid}' if pid else 'ended'}" for name, pid in found["running"].items()]
-    said += [f"node {name}: {'ready' if ready else 'not ready'}" for name, ready in found["nodes"].items()]
-    return [*said, f"server {found['server']}, Kubernetes {found['version']}", f"kubeconfig {found['kubeconfig']}"]
+def lines(facts: dict[str, Any]) -> list[str]:
+    """The facts as lines of text."""
+    rows = [f"{name}: {f'pid {pid}' if pid else 'ended'}" for name, pid in facts["running"].items()]
+    rows += [f"node {name}: {'ready' if ready else 'not ready'}" for name, ready in facts["nodes"].items()]
+    return [*rows, f"server {facts['server']}, Kubernetes {facts['version']}", f"kubeconfig {facts['kubeconfig']}"]
 
 
 def _json(command: argparse.ArgumentParser) -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Command lines of a control plane's processes: those of kubeadm's static pods, on 127.0.0.1 and with ports of its own.
+"""Command lines of a control plane's processes: those of kubeadm's static pods, on 127.0.0.1 and with separate ports.
 
 cmd/kubeadm/app/phases/controlplane/manifests.go and cmd/kubeadm/app/phases/etcd/local.go of Kubernetes 1.35.
 """
@@ -18,7 +18,7 @@ HOST = "127.0.0.1"
 SERVICES = "10.96.0.0/12"
 
 GRACE = "2m0s"
-"""An emulated kubelet on a busy host may be silent for longer than the 40 s after which a node is not ready."""
+"""An emulated kubelet on a busy host may report less often than the default of 40 s requires."""
 
 
 MUTATING_POLICIES = {
@@ -30,7 +30,7 @@ MUTATING_POLICIES = {
 
 @dataclass(frozen=True)
 class Component:
-    """A process, and the port at which it answers once it is up."""
+    """A process, and the port that it listens at when it is up."""
 
     name: str
     argv: tuple[str, ...]
@@ -43,7 +43,7 @@ def etcd(plane: ControlPlane) -> Component:
     client, peer = f"https://{HOST}:{plane.ports.etcd}", f"https://{HOST}:{plane.ports.etcd_peer}"
     options = {
         "name": "lab",
-        "data-dir": plane.folder / "etcd",
+        "data-dir": plane.directory / "etcd",
         "listen-client-urls": client,
         "advertise-client-urls": client,
         "listen-peer-urls": peer,
@@ -65,7 +65,7 @@ def etcd(plane: ControlPlane) -> Component:
 
 
 def api_server(plane: ControlPlane) -> Component:
-    """Nodes reach it at their gateway, whose address differs from node to node: it publishes none."""
+    """The API server. It publishes no endpoint: nodes reach it at their gateway, which differs for each node."""
     pki = plane.pki
     options = {
         "bind-address": HOST,
@@ -106,7 +106,7 @@ def controller_manager(plane: ControlPlane) -> Component:
     """The controllers, with the signers of certificates."""
     name, pki = "kube-controller-manager", plane.pki
     options = {
-        **_secured(plane, name, plane.ports.controller_manager),
+        **_secure_options(plane, name, plane.ports.controller_manager),
         "client-ca-file": pki / "ca.crt",
         "requestheader-client-ca-file": pki / "front-proxy-ca.crt",
         "root-ca-file": pki / "ca.crt",
@@ -123,11 +123,11 @@ def controller_manager(plane: ControlPlane) -> Component:
 def scheduler(plane: ControlPlane) -> Component:
     """The default scheduler."""
     name = "kube-scheduler"
-    options = _secured(plane, name, plane.ports.scheduler)
+    options = _secure_options(plane, name, plane.ports.scheduler)
     return _component(plane.programs[name], options, plane.ports.scheduler)
 
 
-def _secured(plane: ControlPlane, name: str, port: int) -> dict[str, object]:
+def _secure_options(plane: ControlPlane, name: str, port: int) -> dict[str, object]:
     kubeconfig = plane.user_kubeconfig(name)
     return {
         "bind-address": HOST,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting and ending the control plane: what the command line does, for programs."""
+"""Starting and ending the control plane; the command line calls these functions."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from . import components, daemons, kubeadm, programs
 from .components import Component
 from .store import ClusterStore, ControlPlane, Ports
 
-PATIENCE = 300.0
-"""Seconds for each program; beside VMs that keep the CPUs busy the API server has taken more than one hundred."""
+TIMEOUT = 300.0
+"""Seconds for each program; the API server has taken more than 100 s while VMs kept the CPUs busy."""
 
 SUBJECT = "control plane"
 
@@ -35,21 +35,21 @@ def store() -> ClusterStore:
 
 
 def build() -> programs.Programs:
-    """Its programs, built unless the cache has them."""
+    """The control plane's programs, built unless the cache has them."""
     return programs.obtain(Cache(cache_root()))
 
 
 def up() -> ControlPlane:
-    """A control plane that answers, with kubeadm's ConfigMaps; what of it has ended is started again."""
-    known, found = store(), build()
+    """A running control plane with kubeadm's ConfigMaps; processes that have ended are started again."""
+    known, built = store(), build()
     with known.lock():
-        plane = known.find() or _create(known, found)
+        plane = known.find() or _create(known, built)
         progress = Progress(SUBJECT)
         kubeadm.make_credentials(plane, plane.log("kubeadm"))
         _start(plane, [components.etcd(plane)], _answers, progress)
         _start(plane, [components.api_server(plane)], _ready, progress)
-        others = [components.controller_manager(plane), components.scheduler(plane)]
-        _start(plane, others, _answers, progress)
+        controllers = [components.controller_manager(plane), components.scheduler(plane)]
+        _start(plane, controllers, _answers, progress)
         _await("the default service account", partial(_has_service_account, plane), plane, progress)
         _upload_configuration(plane)
     progress.say(f"ready at {plane.url}; kubeconfig {plane.kubeconfig}")
@@ -57,7 +57,7 @@ def up() -> ControlPlane:
 
 
 def down() -> None:
-    """End its processes and forget it; does nothing when there is none."""
+    """End the processes of the control plane and delete its files; does nothing when none exists."""
     known = store()
     with known.lock():
         plane = known.find()
@@ -72,22 +72,22 @@ def kubectl(plane: ControlPlane, *words: str, timeout: float = 60) -> str:
 
 
 def kubectl_argv(plane: ControlPlane) -> list[str]:
-    """The command up to its own words; what it caches goes when the control plane goes."""
-    cache = f"--cache-dir={plane.folder / 'kubectl'}"
+    """The kubectl command before its arguments; its cache is in the control plane's directory."""
+    cache = f"--cache-dir={plane.directory / 'kubectl'}"
     return [str(plane.programs["kubectl"]), f"--kubeconfig={plane.kubeconfig}", cache]
 
 
 def facts(plane: ControlPlane) -> dict[str, Any]:
-    """Everything known about it, as plain values."""
+    """All facts about the control plane, as plain values."""
     running = daemons.running(plane.uuid)
-    names = [each.name for each in all_components(plane)]
+    names = [component.name for component in all_components(plane)]
     return {
         "running": {name: running.get(name) for name in names},
         "server": plane.url,
         "version": plane.release,
         "kubeconfig": str(plane.kubeconfig),
         "kubectl": str(plane.programs["kubectl"]),
-        "folder": str(plane.folder),
+        "folder": str(plane.directory),
         "nodes": nodes(plane) if len(running) == len(names) else {},
     }
 
@@ -101,7 +101,7 @@ def nodes(plane: ControlPlane) -> dict[str, bool]:
 def is_ready(node: dict[str, Any]) -> bool:
     """The condition ``Ready`` of a Node."""
     conditions = node.get("status", {}).get("conditions", [])
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def all_components(plane: ControlPlane) -> list[Component]:
@@ -110,32 +110,32 @@ def all_components(plane: ControlPlane) -> list[Component]:
     return [make(plane) for make in makers]
 
 
-def _create(known: ClusterStore, found: programs.Programs) -> ControlPlane:
-    release = command.output([str(found.path("kubeadm")), "version", "--output=short"]).strip().lstrip("v")
-    files = {"etcd": found.etcd, **{name: found.path(name) for name in KUBERNETES}}
+def _create(known: ClusterStore, built: programs.Programs) -> ControlPlane:
+    release = command.output([str(built.path("kubeadm")), "version", "--output=short"]).strip().lstrip("v")
+    files = {"etcd": built.etcd, **{name: built.path(name) for name in KUBERNETES}}
     return known.create(str(uuid.uuid4()), release, Ports(*free_ports(5)), files)
 
 
 Test = Callable[[ControlPlane, Component], bool]
 
 
-def _start(plane: ControlPlane, wanted: list[Component], up: Test, progress: Progress) -> None:
-    """Start what does not run of ``wanted``, and wait until all of it is up."""
-    for component in wanted:
+def _start(plane: ControlPlane, targets: list[Component], up: Test, progress: Progress) -> None:
+    """Start the components of ``targets`` that do not run, and wait until all are up."""
+    for component in targets:
         if component.name in daemons.running(plane.uuid):
             progress.say(f"{component.name} runs already")
         else:
-            daemons.start(component, plane.uuid, plane.folder, plane.log(component.name))
-    for component in wanted:
+            daemons.start(component, plane.uuid, plane.directory, plane.log(component.name))
+    for component in targets:
         _await(component.name, partial(up, plane, component), plane, progress)
 
 
 def _await(name: str, test: Callable[[], bool], plane: ControlPlane, progress: Progress) -> None:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     with progress.repeated(f"waiting for {name}"):
         while not test():
             if time.monotonic() > deadline:
-                raise LabError(f"{name} is not up after {PATIENCE:.0f} s; the logs are in {plane.folder}")
+                raise LabError(f"{name} is not up after {TIMEOUT:.0f} s; the logs are in {plane.directory}")
             time.sleep(0.3)
     progress.say(f"{name} is up")
 
@@ -156,16 +156,16 @@ def _ready(plane: ControlPlane, component: Component) -> bool:
 def _check_runs(plane: ControlPlane, component: Component) -> None:
     if component.name not in daemons.running(plane.uuid):
         last = plane.log(component.name).read_text(errors="replace").splitlines()[-5:]
-        said = "\n".join(last)
-        raise LabError(f"{component.name} has ended; the last lines of {plane.log(component.name)}:\n{said}")
+        excerpt = "\n".join(last)
+        raise LabError(f"{component.name} has ended; the last lines of {plane.log(component.name)}:\n{excerpt}")
 
 
 def _has_service_account(plane: ControlPlane) -> bool:
-    """Until the controllers have made it no pod is admitted."""
-    return bool(kubectl(plane, "get", "serviceaccount", "default", "--ignore-not-found", "--output=name"))
+    """True when the default service account exists; no pod is admitted before."""
+    return bool(kubectl(plane, "get", "serviceaccount", "default", "--ignore-not-built", "--output=name"))
 
 
 def _upload_configuration(plane: ControlPlane) -> None:
-    get = ("--namespace=kube-system", "get", "configmap", kubeadm.KUBELET_CONFIG_MAP, "--ignore-not-found")
+    get = ("--namespace=kube-system", "get", "configmap", kubeadm.KUBELET_CONFIG_MAP, "--ignore-not-built")
     if not kubectl(plane, *get, "--output=name"):
         kubeadm.upload_configuration(plane, plane.log("kubeadm"))

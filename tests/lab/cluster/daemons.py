@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes of the control plane: they outlive the command, and each carries a mark in its environment."""
+"""Processes of the control plane. They outlive the command; a variable in their environment identifies them."""
 
 from __future__ import annotations
 
@@ -15,52 +15,52 @@ from .. import process as processes
 from .components import Component
 
 MARK = "COLOCATION_LAB_CONTROL_PLANE"
-LOOK = 0.01
-"""Seconds between two looks."""
+POLL_SECONDS = 0.01
+"""Seconds between two checks."""
 
 
-def start(component: Component, uuid: str, folder: Path, log: Path) -> None:
-    """Start it in a session of its own, its output appended to ``log``; it is seen to run, or to have ended, after."""
+def start(component: Component, uuid: str, directory: Path, log: Path) -> None:
+    """Start a component in a separate session and append its output to ``log``; returns when it runs or has ended."""
     with log.open("ab") as stream:
         process = subprocess.Popen(
             component.argv,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
-            cwd=folder,
+            cwd=directory,
             env={**os.environ, MARK: uuid},
             start_new_session=True,
         )
-    # The kernel shows no environment until it has set up the new program, which is after Popen returns.
-    while process.poll() is None and not _marked(Path("/proc") / str(process.pid), uuid):
-        time.sleep(LOOK)
+    # /proc shows the new environment only after the kernel has set up the program, which may be after Popen returns.
+    while process.poll() is None and not _marked_program(Path("/proc") / str(process.pid), uuid):
+        time.sleep(POLL_SECONDS)
 
 
 def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
-    """Program name to process of what runs with the mark ``uuid``."""
-    found = {}
-    for folder in proc.glob("[0-9]*"):
-        name = _marked(folder, uuid)
+    """Program name to pid of the running processes with the mark ``uuid``."""
+    pids = {}
+    for directory in proc.glob("[0-9]*"):
+        name = _marked_program(directory, uuid)
         if name:
-            found[name] = int(folder.name)
-    return found
+            pids[name] = int(directory.name)
+    return pids
 
 
 def end(uuid: str) -> None:
-    """Kill what runs with the mark. Its data is deleted next, and an API server with open watches stops slowly."""
+    """Kill the processes with the mark; SIGTERM would be slow with open watches, and their data is deleted next."""
     for name, pid in running(uuid).items():
         processes.end(pid, partial(_is, name, uuid), (signal.SIGKILL,))
 
 
 def _is(name: str, uuid: str, pid: int) -> bool:
-    return _marked(Path("/proc") / str(pid), uuid) == name
+    return _marked_program(Path("/proc") / str(pid), uuid) == name
 
 
-def _marked(folder: Path, uuid: str) -> str:
+def _marked_program(directory: Path, uuid: str) -> str:
     """Name of the program that a process runs; '' when it has another mark, none, or has ended."""
     try:
-        if f"{MARK}={uuid}".encode() not in (folder / "environ").read_bytes().split(b"\0"):
+        if f"{MARK}={uuid}".encode() not in (directory / "environ").read_bytes().split(b"\0"):
             return ""
-        return os.path.basename((folder / "cmdline").read_bytes().split(b"\0")[0]).decode(errors="replace")
+        return os.path.basename((directory / "cmdline").read_bytes().split(b"\0")[0]).decode(errors="replace")
     except OSError:
         return ""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Letting a node that runs join the control plane."""
+"""Joining running nodes to the control plane."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ..store import Node
 from . import control_plane, kubeadm, membership
 from .store import ControlPlane
 
-PATIENCE = 300.0
+TIMEOUT = 300.0
 
 SERVICE = "10.96.0.1:443"
-"""Service ``kubernetes``, the first address of the range that the API server is given."""
+"""Service ``kubernetes``, the first address of the API server's service range."""
 
 
 def join(plane: ControlPlane, names: Sequence[str]) -> None:
-    """Make nodes members, and wait until each is ready; a node that is one already is given its files again."""
-    found = [_checked(plane, nodes.running(name)) for name in names]
-    said = {node.name: Progress(node.name) for node in found}
-    for node in found:
-        _make_member(plane, node, said[node.name])
-    for node in found:
-        _await_ready(plane, node, said[node.name])
+    """Join nodes and wait until each is ready; a node that has joined before gets its files again."""
+    members = [_check_member(plane, nodes.running(name)) for name in names]
+    progress = {node.name: Progress(node.name) for node in members}
+    for node in members:
+        _make_member(plane, node, progress[node.name])
+    for node in members:
+        _await_ready(plane, node, progress[node.name])
 
 
 def too_new(kubelet: str, server: str) -> bool:
@@ -44,7 +44,7 @@ def _minor(release: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", release)[:2])
 
 
-def _checked(plane: ControlPlane, node: Node) -> Node:
+def _check_member(plane: ControlPlane, node: Node) -> Node:
     if not node.kubelet_release:
         raise LabError(f"node {node.name} has no kubelet and cannot join")
     if too_new(node.kubelet_release, plane.release):
@@ -74,26 +74,26 @@ def _make_member(plane: ControlPlane, node: Node, progress: Progress) -> None:
         "systemctl daemon-reload",
         f"systemctl restart {unit} kubelet.service",
     ]
-    progress.say("joins: kubelet is given its kubeconfig and restarted")
+    progress.say("joining: writing kubelet's kubeconfig and restarting kubelet")
     for line in connection.lines(" && ".join(["set -o pipefail", *steps]), base64.encodebytes(files).decode()):
         progress.say(line)
 
 
 def _await_ready(plane: ControlPlane, node: Node, progress: Progress) -> None:
-    deadline = time.monotonic() + PATIENCE
-    with progress.repeated("waiting until the API server says that it is ready"):
+    deadline = time.monotonic() + TIMEOUT
+    with progress.repeated("waiting until the API server reports it as ready"):
         while not _is_ready(plane, node):
             if time.monotonic() > deadline:
-                raise LabError(f"node {node.name} is not ready after {PATIENCE:.0f} s (see: journal {node.name})")
+                raise LabError(f"node {node.name} is not ready after {TIMEOUT:.0f} s (see: journal {node.name})")
             time.sleep(1)
     progress.say("ready in the cluster")
 
 
 def _is_ready(plane: ControlPlane, node: Node) -> bool:
-    """True for this boot of the node: what another one of its name had said does not count."""
-    answer = control_plane.kubectl(plane, "get", "node", node.name, "--ignore-not-found", "--output=json")
-    if not answer:
+    """True when the Node is ready and its status is from this boot, not from an earlier node of the same name."""
+    output = control_plane.kubectl(plane, "get", "node", node.name, "--ignore-not-found", "--output=json")
+    if not output:
         return False
-    item = json.loads(answer)
+    item = json.loads(output)
     same_boot = item["status"]["nodeInfo"]["bootID"] == node.boot_id or not node.boot_id
     return same_boot and control_plane.is_ready(item)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubeadm makes of a cluster: its certificates, its kubeconfigs and its ConfigMaps."""
+"""Making a cluster's certificates, kubeconfigs and ConfigMaps with kubeadm."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ KUBELET_CONFIG_MAP = "kubelet-config"
 ADMINISTRATOR = ("kubernetes-admin", "system:masters")
 
 NODE_CERTIFICATES = "/etc/kubernetes/pki"
-"""kubeadm's default: what nodes read must name their folder, not that of this host."""
+"""kubeadm's default: configuration for nodes must name their directory, not that of this host."""
 
 API_VERSION = "kubeadm.k8s.io/v1beta4"
 
 
 def configuration(plane: ControlPlane, host: str, certificates: str) -> str:
-    """Input of kubeadm for clients that reach the API server at ``host``; JSON, which every reader of YAML takes.
+    """Input of kubeadm, as JSON (valid YAML), for clients that reach the API server at ``host``.
 
-    ``certificates`` is the folder of certificates that kubeadm uses, or writes about.
+    ``certificates`` is the certificate directory that kubeadm uses or records.
     """
     gateways = [gateway(subnet) for subnet in SUBNETS]
     init = {
         "apiVersion": API_VERSION,
         "kind": "InitConfiguration",
-        # kubeadm takes no loopback address here, and asks the network for one when it is given none.
+        # kubeadm accepts no loopback address here, and detects an address of this host when it gets none.
         "localAPIEndpoint": {"advertiseAddress": gateways[0], "bindPort": plane.ports.api},
         "nodeRegistration": {"name": NODE, "criSocket": "unix:///run/containerd/containerd.sock"},
     }
@@ -54,7 +54,7 @@ def configuration(plane: ControlPlane, host: str, certificates: str) -> str:
 
 
 def make_credentials(plane: ControlPlane, log: Path) -> None:
-    """Certificates, keys and kubeconfigs of the control plane; does nothing where an earlier call has made all."""
+    """Make certificates, keys and kubeconfigs of the control plane; does nothing when all of them exist."""
     users = {
         plane.user_kubeconfig("kube-controller-manager"): ("system:kube-controller-manager", ""),
         plane.user_kubeconfig("kube-scheduler"): ("system:kube-scheduler", ""),
@@ -67,28 +67,28 @@ def make_credentials(plane: ControlPlane, log: Path) -> None:
 
 
 def _make_certificates(plane: ControlPlane, log: Path) -> None:
-    """kubeadm keeps those that are there."""
-    config = _written(plane, configuration(plane, HOST, str(plane.pki)))
+    """Make the missing certificates; kubeadm keeps existing ones."""
+    config = _write_configuration(plane, configuration(plane, HOST, str(plane.pki)))
     command.logged([*_kubeadm(plane), "init", "phase", "certs", "all", f"--config={config}"], log)
 
 
 def kubeconfig(plane: ControlPlane, user: str, group: str, host: str = HOST) -> str:
-    """A kubeconfig with a certificate of a user in a group, '' for none, for a client that reaches us at ``host``."""
-    config = _written(plane, configuration(plane, host, str(plane.pki)))
+    """A kubeconfig with a user's client certificate (``group`` may be ''); the API server's address is ``host``."""
+    config = _write_configuration(plane, configuration(plane, host, str(plane.pki)))
     argv = [*_kubeadm(plane), "kubeconfig", "user", f"--config={config}"]
     argv += [f"--client-name={user}", *([f"--org={group}"] if group else [])]
     return command.output(argv)
 
 
 def upload_configuration(plane: ControlPlane, log: Path) -> None:
-    """ConfigMaps ``kubeadm-config`` and ``kubelet-config`` with the roles that let nodes read them."""
-    config = _written(plane, configuration(plane, HOST, NODE_CERTIFICATES))
+    """Upload the ConfigMaps ``kubeadm-config`` and ``kubelet-config`` and the roles that let nodes read them."""
+    config = _write_configuration(plane, configuration(plane, HOST, NODE_CERTIFICATES))
     argv = [*_kubeadm(plane), "init", "phase", "upload-config", "all", f"--kubeconfig={plane.kubeconfig}"]
     command.logged([*argv, f"--config={config}"], log)
 
 
 def write_secret(path: Path, text: str) -> None:
-    """A file that nobody else could ever read; it is complete or the old one."""
+    """Replace a file atomically; other users can read it at no time."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as stream:
         stream.write(text)
@@ -99,7 +99,7 @@ def _kubeadm(plane: ControlPlane) -> list[str]:
     return [str(plane.programs["kubeadm"])]
 
 
-def _written(plane: ControlPlane, text: str) -> Path:
-    path = plane.folder / "kubeadm.yaml"
+def _write_configuration(plane: ControlPlane, text: str) -> Path:
+    path = plane.directory / "kubeadm.yaml"
     path.write_text(text)
     return path

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts of the files that make a node of the lab a member of a cluster.
+"""Edits of a node's files that make it a member of a cluster.
 
-They are edits of what the node has, so that what a test changed there before stays. Each may be done again.
+They start from the node's current files, so that a test's changes stay. Each edit is idempotent.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ AUTHORITY = {
     Layout.KUBEADM: "/etc/kubernetes/pki/ca.crt",
     Layout.KUBESPRAY: "/etc/kubernetes/ssl/ca.crt",
 }
-"""The cluster's certificate authority where kubeadm and kubespray put it (kubespray's variable kube_cert_dir)."""
+"""Path of the cluster's certificate authority with kubeadm and with kubespray (variable kube_cert_dir)."""
 
 ENVIRONMENT = {Layout.STANDALONE: "/etc/default/kubelet", Layout.KUBESPRAY: "/etc/kubernetes/kubelet.env"}
-"""Files whose flags name the kubeconfig; with kubeadm its drop-in does."""
+"""Files whose flags name the kubeconfig; with kubeadm the drop-in names it."""
 
 REMOVED = {Layout.STANDALONE: (), Layout.KUBEADM: (LONE_DROPIN,), Layout.KUBESPRAY: ()}
-"""Files of a node without an API server only."""
+"""Files that exist only on a node without an API server."""
 
 SERVICE_UNIT = "/etc/systemd/system/lab-api-server.service"
 
@@ -43,7 +43,7 @@ authorization:
 _FLAG = f"--kubeconfig={KUBECONFIG}"
 _BEFORE_FLAG = {Layout.STANDALONE: "KUBELET_EXTRA_ARGS=", Layout.KUBESPRAY: 'KUBELET_ARGS="'}
 
-# What kube-proxy does for the service `kubernetes`, and it alone: pods of the host's network find the API server.
+# Replaces kube-proxy for the service `kubernetes` only: pods with hostNetwork reach the API server.
 _SERVICE_UNIT = """\
 [Unit]
 Description=The API server of the lab's cluster at its service address
@@ -60,14 +60,14 @@ WantedBy=multi-user.target
 
 
 def config(text: str, layout: Layout) -> str:
-    """kubelet's configuration: clients are known by the cluster's authority, and the API server says what they may."""
+    """kubelet's configuration with authentication by the cluster's authority and authorization by the API server."""
     member = _MEMBER.format(authority=AUTHORITY[layout])
     if member in text:
         return text
     if ALONE not in text:
         raise LabError(
             f"{CONFIG[layout]} has other settings of authentication than the lab wrote: "
-            "let a node join before you change them"
+            "join the node before you change them"
         )
     return text.replace(ALONE, member)
 
@@ -78,12 +78,14 @@ def environment(text: str, layout: Layout) -> str:
     if _FLAG in text:
         return text
     if before not in text:
-        raise LabError(f"{ENVIRONMENT[layout]} has no {before}: the lab wrote it, and something removed it")
+        raise LabError(
+            f"{ENVIRONMENT[layout]} has no {before}, which the lab wrote: take the node down and start it again"
+        )
     return text.replace(before, f"{before}{_FLAG} ", 1)
 
 
 def service_unit(service: str, server: str) -> str:
-    """A unit that leads connections to ``service``, ADDRESS:PORT, to ``server``."""
+    """A unit that redirects connections for ``service``, ADDRESS:PORT, to ``server``."""
     address, port = service.split(":")
     match = f"OUTPUT -p tcp -d {address} --dport {port} -j DNAT --to-destination {server}"
     return _SERVICE_UNIT.format(rule=f"-I {match}", undo=f"-D {match}")

@@ -17,14 +17,14 @@ ETCD_FAMILY = "etcd-3.6"
 
 @dataclass(frozen=True)
 class Programs:
-    """Where the programs are: two folders of the cache."""
+    """Directories of the programs in the cache."""
 
     kubernetes: Path
-    etcd_folder: Path
+    etcd_directory: Path
 
     @property
     def etcd(self) -> Path:
-        return self.etcd_folder / ETCD
+        return self.etcd_directory / ETCD
 
     def path(self, name: str) -> Path:
         """One of ``CONTROL_PLANE``."""

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the volcano.colocation authors
 // SPDX-License-Identifier: GPL-3.0-or-later
 
-// The sandbox process of a pod: it waits, reaps orphans and leaves at once when it is told to.
+// The sandbox process of a pod: it waits, reaps orphans and exits on SIGINT or SIGTERM.
 package main
 
 import (

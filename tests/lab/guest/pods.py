@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs on a node without kubelet: a pod of each QoS class over CRI, in the cgroups that kubelet would name.
+"""Runs on a node without kubelet: starts a pod of each QoS class over CRI, in the cgroups that kubelet would use.
 
-``/etc/lab/pods.json`` says with which driver, and what the pods are. What ran before is removed.
+``/etc/lab/pods.json`` has the cgroup driver and the pods. Earlier pods are removed.
 Field numbers: kubernetes/cri-api pkg/apis/runtime/v1/api.proto.
 """
 
@@ -81,35 +81,35 @@ def run(channel: Channel, pod: dict[str, Any], driver: str) -> None:
     print("pod", pod["name"], "runs in sandbox", sandbox, flush=True)
 
 
-def start(wanted: dict[str, Any]) -> None:
-    """What ran before is removed, then each pod run."""
+def start(settings: dict[str, Any]) -> None:
+    """Remove earlier pods, then run each pod."""
     with CriClient("unix://" + SOCKET, TIMEOUT) as client:
         for sandbox in client.pod_sandboxes():
             client.stop_pod_sandbox(sandbox.id)
             client.remove_pod_sandbox(sandbox.id)
     channel = Channel(SOCKET, TIMEOUT)
     try:
-        for pod in wanted["pods"]:
-            run(channel, pod, wanted["driver"])
+        for pod in settings["pods"]:
+            run(channel, pod, settings["driver"])
     finally:
         channel.close()
 
 
 def main() -> None:
-    """Until it works: containerd listens before it has read its state, and keeps the name of a sandbox that it was
-    making for a caller who was stopped.
+    """Start the pods, again after errors: containerd listens before it has read its state, and reserves the name of a
+    sandbox whose creation was interrupted.
     """
     with open("/etc/lab/pods.json") as stream:
-        wanted = json.load(stream)
+        settings = json.load(stream)
     deadline = time.monotonic() + TIMEOUT
     while True:
         try:
-            start(wanted)
+            start(settings)
             return
         except CriFailure as error:
             if time.monotonic() > deadline:
                 raise
-            print("once more:", error, flush=True)
+            print("trying again:", error, flush=True)
             time.sleep(1)
 
 

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs on a node: says what has come up, until everything wanted has or the time is over.
+"""Runs on a node: reports services and pods as they start, until all expected ones run or at the timeout.
 
-Arguments: seconds to wait, comma-separated names of the pods that have to run, and `kubelet` or `none`. Prints a line
-per event and, last, one JSON document. One program that stays is far cheaper in an emulated guest than one ssh command
-per question.
+Arguments: seconds to wait, comma-separated names of the expected pods, and `kubelet` or `none`. Prints a line for each
+event and, last, one JSON document. In an emulated guest one program is much cheaper than an ssh command for each check.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def cgroup_of(pid: int) -> str:
 
 
 def container(config: str) -> dict[str, str]:
-    """Pod, kind (sandbox or container) and cgroup of a container whose process lives; OSError when it does not."""
+    """Pod, kind (sandbox or container) and cgroup of a running container; OSError when it does not run."""
     with open(config) as stream:
         notes = json.load(stream).get("annotations") or {}
     with open(os.path.join(os.path.dirname(config), "init.pid")) as stream:
@@ -46,14 +45,14 @@ def container(config: str) -> dict[str, str]:
 
 
 def containers() -> list[dict[str, str]]:
-    """Every container that runs."""
-    found = []
+    """All running containers."""
+    running = []
     for config in sorted(glob.glob(TASKS)):
         try:
-            found.append(container(config))
+            running.append(container(config))
         except (OSError, ValueError):
             continue
-    return found
+    return running
 
 
 def runtime_answers() -> bool:
@@ -68,42 +67,42 @@ def runtime_answers() -> bool:
 
 def kubelet_answers() -> bool:
     try:
-        with urllib.request.urlopen("http://127.0.0.1:10248/healthz", timeout=5) as answer:
-            return bool(answer.read() == b"ok")
+        with urllib.request.urlopen("http://127.0.0.1:10248/healthz", timeout=5) as response:
+            return bool(response.read() == b"ok")
     except OSError:
         return False
 
 
 def services() -> list[str]:
-    """What of the node's services is up, in the order in which they come."""
-    found = {
+    """The node's services that are up, in the order in which they start."""
+    states = {
         RUNTIME: runtime_answers(),
         IMAGES: os.path.exists("/var/lib/lab/images-imported"),
         KUBELET: kubelet_answers(),
     }
-    return [event for event, true in found.items() if true]
+    return [event for event, true in states.items() if true]
 
 
 def refused() -> bool:
-    """True when runc makes systemd scopes here and kubelet hands it the paths of the cgroupfs driver."""
+    """True when runc uses systemd scopes and kubelet passes it the paths of the cgroupfs driver."""
     argv = ["journalctl", "--boot", "--unit=kubelet", "--unit=containerd", "--quiet", "--lines=1"]
     return bool(subprocess.run([*argv, "--grep=expected cgroupsPath"], stdout=subprocess.PIPE, check=False).stdout)
 
 
-def main(patience: float, pods: list[str], events: list[str]) -> None:
-    deadline = time.monotonic() + patience
-    said: list[str] = []
+def main(timeout: float, pods: list[str], events: list[str]) -> None:
+    deadline = time.monotonic() + timeout
+    reported: list[str] = []
     while True:
         up, running = services(), containers()
-        started = [each for each in running if each["kind"] == "container"]
-        for event in [*up, *("pod {pod} runs in {cgroup}".format(**each) for each in started)]:
-            if event not in said:
+        started = [item for item in running if item["kind"] == "container"]
+        for event in [*up, *("pod {pod} runs in {cgroup}".format(**item) for item in started)]:
+            if event not in reported:
                 print(event, flush=True)
-                said.append(event)
+                reported.append(event)
         missing = [event for event in events if event not in up]
-        missing += [f"pod {pod}" for pod in pods if pod not in [each["pod"] for each in started]]
-        # The journal is asked only while a healthy kubelet has no pod: it costs a second of an emulated CPU.
-        no_pods = KUBELET in up and not started and patience > 0 and refused()
+        missing += [f"pod {pod}" for pod in pods if pod not in [item["pod"] for item in started]]
+        # Read the journal only while a healthy kubelet has no pod: it takes a second of an emulated CPU.
+        no_pods = KUBELET in up and not started and timeout > 0 and refused()
         if no_pods or not missing or time.monotonic() > deadline:
             break
         time.sleep(0.5)

@@ -17,12 +17,12 @@ STARTS = "starts"
 
 
 def obstacle(cache: Cache, spec: NodeSpec) -> str:
-    """Why it cannot run such a node here, '' when it can. Nothing is built for the answer."""
+    """Why user-mode Linux cannot run the node on this machine, '' when it can. Builds nothing."""
     return unsupported(spec) or _obstacle_here(cache)
 
 
 def unsupported(spec: NodeSpec) -> str:
-    """Why it can run such a node on no machine, '' when it can."""
+    """Why user-mode Linux cannot run the node on any machine, '' when it can."""
     if spec.numa > 1:
         return "it has no NUMA nodes"
     if spec.kubelet == DEBIAN_KUBELET:
@@ -34,17 +34,17 @@ def _obstacle_here(cache: Cache) -> str:
     missing = [tool.package for tool in (IP, NSENTER, SLIRP4NETNS, UNSHARE) if not find(tool)]
     if missing:
         return f"programs are missing: apt-get install {' '.join(missing)}"
-    found = kernel.find(cache)
-    if found is None:
+    binary = kernel.find(cache)
+    if binary is None:
         return "its kernel is not built: python3 tests/lab build"
-    said = accel.remember(cache.root, found, lambda: _probe(found))
-    return "" if said == STARTS else said
+    result = accel.remember(cache.root, binary, lambda: _probe(binary))
+    return "" if result == STARTS else result
 
 
 def _probe(kernel: Path) -> str:
-    """A kernel that speaks has passed its own checks of the host (ptrace, seccomp, memory that can be executed)."""
-    with tempfile.TemporaryDirectory(prefix="lab-uml-") as folder:
-        options = ["mem=64M", "con=null", "con0=null,fd:1", "seccomp=on", "panic=-1", f"uml_dir={folder}"]
+    """A kernel that prints its version has passed its checks of the host (ptrace, seccomp, executable memory)."""
+    with tempfile.TemporaryDirectory(prefix="lab-uml-") as directory:
+        options = ["mem=64M", "con=null", "con0=null,fd:1", "seccomp=on", "panic=-1", f"uml_dir={directory}"]
         if accel.speaks([*network.new_namespace(), str(kernel), *options], (b"Linux version", b"Kernel panic")):
             return STARTS
     return "its kernel does not start on this machine"

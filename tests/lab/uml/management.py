@@ -18,20 +18,20 @@ _REPLY = struct.Struct("=III")
 
 
 def execute(path: Path, command: str, timeout: float = 10) -> str:
-    """The answer to a command such as ``version`` or ``sysrq w``; LabError when there is none or it is a refusal."""
+    """The reply to a command such as ``version`` or ``sysrq w``; LabError without a reply or when it is refused."""
     words = command.encode()
     own = tempfile.TemporaryDirectory(prefix="lab-")
-    with own as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
-        connection.bind(os.path.join(folder, "answer"))
+    with own as directory, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
+        connection.bind(os.path.join(directory, "answer"))
         connection.settimeout(timeout)
         try:
             connection.sendto(_REQUEST.pack(MAGIC, VERSION, len(words), words), str(path))
-            return _answer(connection, command)
+            return _read_reply(connection, command)
         except OSError as error:
             raise LabError(f"the kernel does not answer at {path}: {error.strerror or error}") from error
 
 
-def _answer(connection: socket.socket, command: str) -> str:
+def _read_reply(connection: socket.socket, command: str) -> str:
     text, more = b"", 1
     while more:
         packet = connection.recv(_REPLY.size + SIZE)

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A network of its own for a machine: a namespace with a TAP device that slirp4netns connects to this host.
+"""The network of a machine: a namespace with a TAP device that slirp4netns connects to this host.
 
-slirp4netns is QEMU's user-mode network as a program. So a node finds the same addresses on both engines (its host at
-10.0.N.2, names at 10.0.N.3), its ssh is at a port of 127.0.0.1, and neither engine needs root or changes the host.
+slirp4netns is QEMU's user-mode network as a program. Both engines thus give a node the same addresses (its host at
+10.0.N.2, DNS at 10.0.N.3) and a port of 127.0.0.1 for ssh; neither needs root or changes the host.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..requirements import IP, NSENTER, SLIRP4NETNS, UNSHARE, need
 
 CARD = "tap0"
 HOLDER_PID, API, LOG = "network.pid", "network.sock", "network.log"
-PATIENCE = 30.0
+TIMEOUT = 30.0
 ATTEMPTS = 5
 
 
 def start(machine: Machine) -> int:
-    """Start the network of a machine, which outlives this process; the port of 127.0.0.1 that leads to its ssh."""
-    # slirp4netns has the read end and ends when the holder of the namespace, which has the write end, has ended.
+    """Start the network of a machine, which outlives this process; returns the port of 127.0.0.1 for its ssh."""
+    # slirp4netns has the read end of the pipe. It exits when the namespace's holder, which has the write end, ends.
     ends, lives = os.pipe()
     try:
         holder = _start_holder(machine, lives)
@@ -41,45 +41,45 @@ def start(machine: Machine) -> int:
     return _forward_ssh(machine)
 
 
-def end(folder: Path, uuid: str) -> None:
+def end(directory: Path, uuid: str) -> None:
     """End the network of a machine, if it runs."""
-    pid = process.read_pid(folder / HOLDER_PID)
+    pid = process.read_pid(directory / HOLDER_PID)
     if pid is not None:
         process.kill_group(pid, uuid)
 
 
-def holder_of(folder: Path, uuid: str) -> int:
+def holder_of(directory: Path, uuid: str) -> int:
     """The process that holds the namespace; LabError when it has ended."""
-    pid = process.read_pid(folder / HOLDER_PID)
+    pid = process.read_pid(directory / HOLDER_PID)
     if pid is None or not process.is_machine(pid, uuid):
-        raise LabError(f"the network of {folder.name} has ended: take the node down and start it again")
+        raise LabError(f"the network of {directory.name} has ended: take the node down and start it again")
     return pid
 
 
 def new_namespace() -> list[str]:
-    """What to put before a command that gets a namespace of its own."""
+    """Command prefix that runs a command in a new network namespace."""
     user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     return [need(UNSHARE), *user, "--net", "--"]
 
 
 def enter(holder: int) -> list[str]:
-    """What to put before a command that runs in the namespace."""
+    """Command prefix that runs a command in the holder's network namespace."""
     user = [] if os.geteuid() == 0 else [f"--user=/proc/{holder}/ns/user", "--preserve-credentials"]
     return [need(NSENTER), *user, f"--net=/proc/{holder}/ns/net", "--"]
 
 
 def _start_holder(machine: Machine, lives: int) -> int:
-    """A process that sleeps in a namespace of its own."""
-    holder = process.start([*new_namespace(), "sleep", "infinity"], machine.uuid, machine.folder / LOG, (lives,))
-    (machine.folder / HOLDER_PID).write_text(f"{holder.pid}\n")
+    """Start a process that sleeps in a new network namespace."""
+    holder = process.start([*new_namespace(), "sleep", "infinity"], machine.uuid, machine.directory / LOG, (lives,))
+    (machine.directory / HOLDER_PID).write_text(f"{holder.pid}\n")
     own = os.readlink("/proc/self/ns/net")
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while holder.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(OSError):
             if os.readlink(f"/proc/{holder.pid}/ns/net") != own:
                 return holder.pid
         time.sleep(0.01)
-    raise LabError(f"no network namespace could be made for node {machine.name}: {_log(machine)}")
+    raise LabError(f"cannot create a network namespace for node {machine.name}: {_log(machine)}")
 
 
 def _start_slirp(machine: Machine, holder: int, ends: int) -> None:
@@ -89,17 +89,17 @@ def _start_slirp(machine: Machine, holder: int, ends: int) -> None:
             need(SLIRP4NETNS),
             f"--cidr=10.0.{machine.subnet}.0/24",
             "--mtu=1500",
-            # Relative to the machine's folder, since a unix socket's path is limited to 107 bytes.
+            # Relative to the machine's directory, since unix socket paths are limited to 107 bytes.
             f"--api-socket={API}",
             f"--exit-fd={ends}",
             f"--ready-fd={done}",
             str(holder),
             CARD,
         ]
-        process.start(argv, machine.uuid, machine.folder / LOG, (ends, done))
+        process.start(argv, machine.uuid, machine.directory / LOG, (ends, done))
         os.close(done)
         done = -1
-        if not process.is_readable(ready, PATIENCE) or not os.read(ready, 1):
+        if not process.is_readable(ready, TIMEOUT) or not os.read(ready, 1):
             raise LabError(f"slirp4netns did not start for node {machine.name}: {_log(machine)}")
     finally:
         for descriptor in {ready, done} - {-1}:
@@ -107,20 +107,20 @@ def _start_slirp(machine: Machine, holder: int, ends: int) -> None:
 
 
 def _forward_ssh(machine: Machine) -> int:
-    said = ""
+    reason = ""
     for _attempt in range(ATTEMPTS):
         (port,) = free_ports(1)
-        wanted = {"proto": "tcp", "host_addr": "127.0.0.1", "host_port": port}
-        request = {"execute": "add_hostfwd", "arguments": {**wanted, "guest_addr": machine.address, "guest_port": 22}}
-        with unix_connection(machine.folder / API, PATIENCE) as connection:
+        rule = {"proto": "tcp", "host_addr": "127.0.0.1", "host_port": port}
+        request = {"execute": "add_hostfwd", "arguments": {**rule, "guest_addr": machine.address, "guest_port": 22}}
+        with unix_connection(machine.directory / API, TIMEOUT) as connection:
             connection.sendall(json.dumps(request).encode())
-            answer = json.loads(b"".join(iter(lambda: connection.recv(4096), b"")))
-        if "error" not in answer:
+            response = json.loads(b"".join(iter(lambda: connection.recv(4096), b"")))
+        if "error" not in response:
             return port
-        # Another program may have taken the port meanwhile.
-        said = str(answer["error"])
-    raise LabError(f"slirp4netns does not forward a port to node {machine.name}: {said}")
+        # Another program may have taken the port since free_ports() chose it.
+        reason = str(response["error"])
+    raise LabError(f"slirp4netns does not forward a port to node {machine.name}: {reason}")
 
 
 def _log(machine: Machine) -> str:
-    return (machine.folder / LOG).read_text(errors="replace").strip()[-400:]
+    return (machine.directory / LOG).read_text(errors="replace").strip()[-400:]

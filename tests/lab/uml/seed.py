@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The overlay that new nodes are copied from: of a node that has booted once and imported its container images."""
+"""The overlay that new nodes copy: that of a node that has booted once and imported its container images."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from . import machine as uml
 UNIT = "systemd.unit=lab-seed.service"
 COMPLETE = "lab: the seed is complete"
 SUBNET = 250
-"""No node has it, and each machine's network is its own."""
+"""No node uses this subnet; machines have separate networks."""
 
-PATIENCE = 300.0
+TIMEOUT = 300.0
 
 
 def obtain(cache: Cache, kernel: Path, initial: Path, base: Path) -> Path:
-    """The overlay of ``base``, made now unless the cache has it. It takes one boot, without kubelet."""
-    # The overlay knows its base by path and time.
+    """The overlay of ``base``, made by one boot without kubelet unless the cache has it."""
+    # The overlay identifies its base by path and time.
     parts = (str(kernel), str(initial), str(base), str(base.stat().st_mtime_ns), UNIT)
     progress = Progress(f"{base.parent.name} seed")
 
-    def build(folder: Path, _log: Path) -> None:
+    def build(directory: Path, _log: Path) -> None:
         identity = str(uuid.uuid4())
-        seed = Machine("seed", identity, folder, kernel, " ".join([*COMMON, UNIT]), base, SUBNET, 2, 2048, 1)
+        seed = Machine("seed", identity, directory, kernel, " ".join([*COMMON, UNIT]), base, SUBNET, 2, 2048, 1)
         hardware = f"ADDRESS={seed.address}\nGATEWAY={gateway(SUBNET)}\nDEVICE={uml.DEVICE}\nCARD={uml.CARD}\n"
-        (folder / INITRD).write_bytes(initial.read_bytes() + node_part(hardware, {"/etc/hostname": "seed\n"}, {}))
+        (directory / INITRD).write_bytes(initial.read_bytes() + node_part(hardware, {"/etc/hostname": "seed\n"}, {}))
         _boot(seed)
-        for path in folder.iterdir():
+        for path in directory.iterdir():
             if path.name != uml.DISK:
                 path.unlink()
 
@@ -46,16 +46,16 @@ def obtain(cache: Cache, kernel: Path, initial: Path, base: Path) -> Path:
 
 
 def _boot(seed: Machine) -> None:
-    """Until the machine has ended by itself; LabError with its last words when it did not say that it succeeded."""
-    log = seed.folder / SERIAL_LOG
+    """Boot the machine until it ends; LabError with the end of its log when that does not report success."""
+    log = seed.directory / SERIAL_LOG
     uml.start(seed)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     try:
-        pid = int((seed.folder / PID).read_text())
+        pid = int((seed.directory / PID).read_text())
         while process.is_machine(pid, seed.uuid) and time.monotonic() < deadline:
             time.sleep(0.2)
     finally:
-        uml.end(seed.folder, seed.uuid)
-    said = log.read_text(errors="replace")
-    if COMPLETE not in said:
-        raise LabError(f"a node for others to be copied from did not get its container images: {said[-1000:].strip()}")
+        uml.end(seed.directory, seed.uuid)
+    output = log.read_text(errors="replace")
+    if COMPLETE not in output:
+        raise LabError(f"the seed node did not import its container images: {output[-1000:].strip()}")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes that exist on paper only: what the lab remembers of them, without a VM."""
+"""Stored nodes without a VM."""
 
 from __future__ import annotations
 

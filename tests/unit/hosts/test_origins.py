@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.report.redact import redact_snapshot
 from ansible_collections.volcano.colocation.tests.lab.arguments import parser, specification
 from ansible_collections.volcano.colocation.tests.lab.program_table import of_release
-from ansible_collections.volcano.colocation.tests.lab.spec import DEBIAN_KUBELET, NodeSpec, checked, is_containerd_2
+from ansible_collections.volcano.colocation.tests.lab.spec import DEBIAN_KUBELET, NodeSpec, is_containerd_2, validate
 from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import (
     HOSTS,
     NAMES,
@@ -52,7 +52,7 @@ def _recorded(request: pytest.FixtureRequest) -> Recorded:
 
 def node_spec(origin: Origin) -> NodeSpec:
     """The node that the lab creates from the options."""
-    return checked(specification(parser().parse_args(["up", origin.node, *origin.lab])))
+    return validate(specification(parser().parse_args(["up", origin.node, *origin.lab])))
 
 
 def test_each_host_has_one_origin() -> None:

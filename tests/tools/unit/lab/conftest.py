@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests of the lab start from: a Go that builds nothing, and an empty cache."""
+"""Fixtures of the lab tests: a fake Go that builds nothing, and an empty cache."""
 
 from __future__ import annotations
 

@@ -27,34 +27,34 @@ def device(tmp_path: Path) -> Path:
     return path
 
 
-def install_qemu(folder: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program in QEMU's place; returns the file in which it counts its calls."""
-    calls = folder / "calls"
-    program = folder / "qemu-system-x86_64"
+def install_qemu(directory: Path, body: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Install a fake QEMU; returns the file with a line for each call."""
+    calls = directory / "calls"
+    program = directory / "qemu-system-x86_64"
     program.write_text(f"#!/bin/sh\necho call >> {calls}\n{body}\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{directory}:/usr/bin:/bin")
     return calls
 
 
 @pytest.mark.parametrize(
     ("body", "expected"), [(BOOTS, Accelerator.KVM), (FAILS, Accelerator.TCG), (REFUSES, Accelerator.TCG)]
 )
-def test_kvm_counts_only_when_a_kernel_speaks(
+def test_kvm_is_chosen_only_when_a_kernel_boots(
     body: str, expected: Accelerator, tmp_path: Path, kernel: Path, device: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_qemu(tmp_path, body, monkeypatch)
     assert choose(tmp_path, kernel, device) is expected
 
 
-def test_the_answer_is_remembered_for_each_kernel(
+def test_the_probe_runs_once_for_each_kernel(
     tmp_path: Path, kernel: Path, device: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = install_qemu(tmp_path, REFUSES, monkeypatch)
     other = tmp_path / "vmlinuz-other"
     other.write_text("another kernel")
-    for each in (kernel, kernel, other, kernel, other):
-        assert choose(tmp_path, each, device) is Accelerator.TCG
+    for image in (kernel, kernel, other, kernel, other):
+        assert choose(tmp_path, image, device) is Accelerator.TCG
     assert calls.read_text().count("call") == 2
 
 
@@ -64,7 +64,7 @@ def test_without_the_device_nothing_is_booted(tmp_path: Path, kernel: Path, monk
     assert not calls.exists()
 
 
-def test_a_spoilt_memory_is_asked_again(
+def test_a_malformed_result_file_is_replaced(
     tmp_path: Path, kernel: Path, device: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = install_qemu(tmp_path, BOOTS, monkeypatch)
@@ -75,5 +75,5 @@ def test_a_spoilt_memory_is_asked_again(
     assert calls.read_text().count("call") == 2
 
 
-def test_emulation_leaves_out_the_instruction_that_it_breaks() -> None:
+def test_emulation_disables_cmpxchg16b() -> None:
     assert "-cx16" in " ".join(Accelerator.TCG.arguments)

@@ -84,7 +84,7 @@ def test_a_source_in_one_line_is_read_with_its_options(line: str, expected: Sour
 @pytest.mark.parametrize(
     "line", ["", "# deb http://m/debian trixie main", "deb http://m/debian", "rpm http://m/x y main"]
 )
-def test_what_is_no_source(line: str) -> None:
+def test_other_lines_are_skipped(line: str) -> None:
     assert list(parse_one_line(line)) == []
 
 
@@ -106,7 +106,7 @@ def test_both_formats_are_read_in_apts_order(tmp_path: Path) -> None:
     ]
 
 
-def test_a_host_without_debian_is_told_what_to_set() -> None:
+def test_a_host_without_debian_gets_the_variable_to_set() -> None:
     with pytest.raises(LabError, match="COLOCATION_LAB_MIRROR"):
         debian_source(parse_one_line("deb http://archive.ubuntu.example/ubuntu noble main"))
 

@@ -36,7 +36,7 @@ def test_the_archive_holds_every_file_with_the_right_mode(files: BaseFiles) -> N
                 assert member.linkname.lstrip("/") in members
 
 
-def test_another_containerd_lies_over_debians(tmp_path: Path) -> None:
+def test_another_containerd_replaces_debians(tmp_path: Path) -> None:
     names = ("containerd", "containerd-shim-runc-v2", "ctr")
     for name in names:
         (tmp_path / name).write_bytes(name.encode())
@@ -56,7 +56,7 @@ def test_the_same_files_give_the_same_archive_and_recipe(files: BaseFiles) -> No
 
 
 def test_whatever_changes_the_node_changes_the_recipe(files: BaseFiles) -> None:
-    others = [
+    variants = [
         dataclasses.replace(files, images=b"other"),
         dataclasses.replace(files, links={}),
         dataclasses.replace(files, texts={**files.texts, "etc/motd": "x"}),
@@ -65,10 +65,10 @@ def test_whatever_changes_the_node_changes_the_recipe(files: BaseFiles) -> None:
         dataclasses.replace(files, containerd=Containerd(Path("x"), "digest", "2.4.2", "")),
         dataclasses.replace(files, containerd=Containerd(Path("x"), "other", "2.4.2", "")),
     ]
-    assert len({each.recipe for each in [files, *others]}) == len(others) + 1
+    assert len({variant.recipe for variant in [files, *variants]}) == len(variants) + 1
 
 
-def test_without_kubelet_its_stand_in_finds_the_client_it_imports() -> None:
+def test_without_kubelet_the_pod_starter_has_its_imports() -> None:
     files = base_files(None, b"images")
     with tarfile.open(fileobj=io.BytesIO(files.archive())) as tar:
         names = tar.getnames()

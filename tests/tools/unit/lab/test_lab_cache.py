@@ -22,9 +22,9 @@ class Builder:
     def __init__(self) -> None:
         self.built = 0
 
-    def __call__(self, folder: Path, log: Path) -> None:
+    def __call__(self, directory: Path, log: Path) -> None:
         self.built += 1
-        (folder / "file").write_text(f"content {self.built}")
+        (directory / "file").write_text(f"content {self.built}")
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def obtain(cache: Cache, builder: Builder) -> Path:
     return cache.obtain(RECIPE, builder, Progress("test"))
 
 
-def test_what_is_there_is_not_built_again(cache: Cache) -> None:
+def test_an_existing_entry_is_not_built_again(cache: Cache) -> None:
     builder = Builder()
     assert obtain(cache, builder) == obtain(cache, builder) == cache.find(RECIPE)
     assert builder.built == 1
@@ -70,7 +70,7 @@ def spoil_manifest(entry: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [truncate, change, lose_file, lose_manifest, spoil_manifest])
-def test_a_damaged_entry_is_built_anew(cache: Cache, damage: object) -> None:
+def test_a_damaged_entry_is_built_again(cache: Cache, damage: object) -> None:
     builder = Builder()
     assert callable(damage)
     damage(obtain(cache, builder))
@@ -86,8 +86,8 @@ def test_a_copy_with_another_time_is_still_good(cache: Cache) -> None:
 
 
 def test_a_build_that_fails_leaves_no_entry(cache: Cache) -> None:
-    def fail(folder: Path, log: Path) -> None:
-        (folder / "file").write_text("half")
+    def fail(directory: Path, log: Path) -> None:
+        (directory / "file").write_text("half")
         raise LabError("no space")
 
     with pytest.raises(LabError, match="no space"):
@@ -96,7 +96,7 @@ def test_a_build_that_fails_leaves_no_entry(cache: Cache) -> None:
     assert (obtain(cache, Builder()) / "file").read_text() == "content 1"
 
 
-def test_two_at_once_build_once(cache: Cache) -> None:
+def test_concurrent_builds_build_once(cache: Cache) -> None:
     builder = Builder()
     threads = [threading.Thread(target=obtain, args=(cache, builder)) for _thread in range(4)]
     for thread in threads:
@@ -106,7 +106,7 @@ def test_two_at_once_build_once(cache: Cache) -> None:
     assert builder.built == 1
 
 
-def test_the_holes_of_a_file_count_by_their_place_and_are_not_read(tmp_path: Path) -> None:
+def test_holes_of_a_file_are_hashed_by_position(tmp_path: Path) -> None:
     def sparse(name: str, *places: int) -> str:
         path = tmp_path / name
         with path.open("wb") as stream:

@@ -26,25 +26,25 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state"
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
+def error_output(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["ssh", "reboot", "reset", "journal", "console"])
-def test_an_unknown_node_is_a_line_and_not_a_traceback(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_node_is_reported_without_a_traceback(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, "nowhere"]) == 1
-    assert said(capsys).startswith("lab: there is no node 'nowhere'")
+    assert error_output(capsys).startswith("lab: there is no node 'nowhere'")
 
 
-def test_what_is_not_there_is_down_already() -> None:
+def test_down_succeeds_without_anything_to_stop() -> None:
     assert main(["down", "nowhere"]) == 0
     assert main(["down", "--all"]) == 0
 
 
-def test_down_wants_to_know_which(capsys: pytest.CaptureFixture[str]) -> None:
+def test_down_needs_names_or_all(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["down"])
-    assert "--all" in said(capsys)
+    assert "--all" in error_output(capsys)
 
 
 def test_a_node_without_a_vm_is_listed_and_taken_down(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,7 +58,7 @@ def test_a_node_without_a_vm_is_listed_and_taken_down(state: Path, capsys: pytes
 
 def test_a_node_whose_machine_ended_shows_its_console(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node = create(state, "one")
-    (node.folder / "serial.log").write_text("early\nKernel panic\n")
+    (node.directory / "serial.log").write_text("early\nKernel panic\n")
     assert main(["journal", "one", "--lines", "1"]) == NO_ANSWER
     captured = capsys.readouterr()
     assert captured.out == "Kernel panic\n\nits machine has ended\n"
@@ -68,7 +68,7 @@ def test_a_node_whose_machine_ended_shows_its_console(state: Path, capsys: pytes
 def test_no_inventory_for_a_node_that_cannot_be_reached(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     create(state, "one")
     assert main(["inventory", "one"]) == 1
-    assert "has ended" in said(capsys)
+    assert "has ended" in error_output(capsys)
 
 
 @pytest.mark.parametrize(
@@ -85,21 +85,19 @@ def test_an_impossible_node_is_refused_before_anything_is_built(
     more: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*UP, *more]) == 1
-    assert problem in said(capsys)
+    assert problem in error_output(capsys)
     assert not (tmp_path / "cache").exists()
 
 
-def test_an_image_is_written_into_a_new_folder_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_image_is_written_into_a_new_directory_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["image", str(tmp_path), *UP[2:]]) == 1
-    assert said(capsys) == f"lab: {tmp_path} is there already: name a new folder\n"
+    assert error_output(capsys) == f"lab: {tmp_path} exists already: name a new directory\n"
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_node_is_not_booted_from_a_folder_that_is_not_there(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_node_is_not_booted_from_a_missing_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*UP, "--root", str(tmp_path / "gone")]) == 1
-    assert "there is no folder" in said(capsys)
+    assert "does not exist: create it with `image`" in error_output(capsys)
     assert not (tmp_path / "cache").exists()
 
 
@@ -114,15 +112,15 @@ def test_a_missing_program_is_named_with_its_package(
     assert {"qemu-system-x86", "mmdebstrap", "slirp4netns", "flex"} <= packages
     assert not [package for package in packages if package.startswith("golang")]
     assert main([*UP, "--kubelet", "none"]) == UNAVAILABLE
-    assert said(capsys).splitlines()[-1] == "lab: mmdebstrap is not installed: apt-get install mmdebstrap"
+    assert error_output(capsys).splitlines()[-1] == "lab: mmdebstrap is not installed: apt-get install mmdebstrap"
 
 
-def test_the_runner_of_the_tests_knows_the_exit_status() -> None:
+def test_the_test_runner_uses_the_same_exit_status() -> None:
     assert UNAVAILABLE == execution.UNAVAILABLE
 
 
 @pytest.mark.parametrize("argv", [[str(CHECKOUT / "tests" / "lab")], ["-m", "tests.lab"]])
-def test_it_runs_as_a_folder_from_anywhere_and_as_a_module(argv: list[str], tmp_path: Path) -> None:
+def test_the_lab_runs_as_a_directory_and_as_a_module(argv: list[str], tmp_path: Path) -> None:
     cwd = CHECKOUT if "-m" in argv else tmp_path
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(

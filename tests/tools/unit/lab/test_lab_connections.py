@@ -38,7 +38,7 @@ def server(listener: socket.socket, speak: Callable[[socket.socket], None]) -> I
 @pytest.mark.parametrize(
     ("greeting", "expected"), [(b"SSH-2.0-OpenSSH_9.2\r\n", True), (b"HTTP/1.1", False), (b"", False)]
 )
-def test_only_an_ssh_server_counts_as_an_answer(greeting: bytes, expected: bool) -> None:
+def test_only_an_ssh_greeting_counts_as_an_answer(greeting: bytes, expected: bool) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     with server(listener, lambda connection: connection.sendall(greeting)):
@@ -58,9 +58,9 @@ def qemu(final: dict[str, object]) -> Callable[[socket.socket], None]:
         with connection.makefile("rwb") as stream:
             stream.write(b'{"QMP": {}}\n')
             stream.flush()
-            for answer in (b'{"return": {}}', b'{"event": "RESET"}\n' + json.dumps(final).encode()):
+            for reply in (b'{"return": {}}', b'{"event": "RESET"}\n' + json.dumps(final).encode()):
                 stream.readline()
-                stream.write(answer + b"\n")
+                stream.write(reply + b"\n")
                 stream.flush()
 
     return speak
@@ -69,14 +69,14 @@ def qemu(final: dict[str, object]) -> Callable[[socket.socket], None]:
 @pytest.fixture
 def monitor(tmp_path: Path) -> Iterator[tuple[Path, socket.socket]]:
     """A socket whose path is longer than an address can hold."""
-    folder = tmp_path / ("deep" * 25)
-    folder.mkdir()
-    handle = os.open(folder, os.O_RDONLY)
+    directory = tmp_path / ("deep" * 25)
+    directory.mkdir()
+    handle = os.open(directory, os.O_RDONLY)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(f"/proc/self/fd/{handle}/monitor.sock")
     os.close(handle)
     listener.listen()
-    yield folder / "monitor.sock", listener
+    yield directory / "monitor.sock", listener
     listener.close()
 
 
@@ -86,31 +86,31 @@ def test_a_command_is_answered_after_events(monitor: tuple[Path, socket.socket])
         assert execute(path, "query-status") == {"running": True}
 
 
-def test_a_refusal_is_said(monitor: tuple[Path, socket.socket]) -> None:
+def test_a_refusal_is_reported(monitor: tuple[Path, socket.socket]) -> None:
     path, listener = monitor
     refusal = qemu({"error": {"class": "GenericError", "desc": "not now"}})
     with server(listener, refusal), pytest.raises(LabError, match="refuses system_reset: not now"):
         execute(path, "system_reset")
 
 
-def test_a_monitor_that_is_not_there_is_reported(tmp_path: Path) -> None:
+def test_a_missing_monitor_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="does not answer"):
         execute(tmp_path / "monitor.sock", "system_reset")
 
 
 def test_a_command_may_have_arguments(monitor: tuple[Path, socket.socket]) -> None:
     path, listener = monitor
-    heard: list[bytes] = []
+    received: list[bytes] = []
 
     def listen(connection: socket.socket) -> None:
         with connection.makefile("rwb") as stream:
             stream.write(b'{"QMP": {}}\n')
             stream.flush()
             for _request in range(2):
-                heard.append(stream.readline())
+                received.append(stream.readline())
                 stream.write(b'{"return": "text"}\n')
                 stream.flush()
 
     with server(listener, listen):
         assert execute(path, "human-monitor-command", {"command-line": "info cpus"}) == "text"
-    assert json.loads(heard[1]) == {"execute": "human-monitor-command", "arguments": {"command-line": "info cpus"}}
+    assert json.loads(received[1]) == {"execute": "human-monitor-command", "arguments": {"command-line": "info cpus"}}

@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.tests.lab.initrd import load_order, 
 
 def unpack(blob: bytes) -> list[tuple[str, int, bytes]]:
     """Name, mode and content of each member, as the kernel reads them (init/initramfs.c)."""
-    found = []
+    members = []
     at = 0
     while at < len(blob):
         assert blob[at : at + 6] == b"070701"
@@ -21,9 +21,9 @@ def unpack(blob: bytes) -> list[tuple[str, int, bytes]]:
         name = blob[at + 110 : at + 110 + numbers[11] - 1].decode()
         start = at + (110 + numbers[11] + 3) // 4 * 4
         if name != "TRAILER!!!":
-            found.append((name, numbers[1], blob[start : start + numbers[6]]))
+            members.append((name, numbers[1], blob[start : start + numbers[6]]))
         at = start + (numbers[6] + 3) // 4 * 4
-    return found
+    return members
 
 
 names = st.from_regex(r"[a-z]{1,4}", fullmatch=True)
@@ -31,12 +31,14 @@ names = st.from_regex(r"[a-z]{1,4}", fullmatch=True)
 
 @given(st.dictionaries(names, st.binary(max_size=99)), st.dictionaries(names, st.binary(max_size=99)))
 def test_archives_unpack_one_after_the_other(first: dict[str, bytes], second: dict[str, bytes]) -> None:
-    joined = b"".join(archive([Entry(f"x/{name}", each) for name, each in part.items()]) for part in (first, second))
+    joined = b"".join(
+        archive([Entry(f"x/{name}", content) for name, content in part.items()]) for part in (first, second)
+    )
     files = [(name, content) for name, mode, content in unpack(joined) if stat.S_ISREG(mode)]
     assert files == [(f"x/{name}", content) for part in (first, second) for name, content in part.items()]
 
 
-def test_folders_come_before_what_is_in_them() -> None:
+def test_directories_come_before_their_files() -> None:
     members = unpack(archive([Entry("/a/b/c", b"1", 0o755), Entry("a/d", b"2")]))
     assert [(name, mode) for name, mode, _data in members] == [
         ("a", stat.S_IFDIR | 0o755),
@@ -47,7 +49,7 @@ def test_folders_come_before_what_is_in_them() -> None:
 
 
 def test_a_link_holds_its_target() -> None:
-    (_folder, link) = unpack(archive([Link("/a/b", "/usr/bin/c")]))
+    (_directory, link) = unpack(archive([Link("/a/b", "/usr/bin/c")]))
     assert link == ("a/b", stat.S_IFLNK | 0o777, b"/usr/bin/c")
 
 
@@ -66,7 +68,7 @@ kernel/arch/x86/crypto/crc32c-intel.ko.xz:
 """
 
 
-def test_modules_load_after_what_they_need() -> None:
+def test_modules_load_after_their_dependencies() -> None:
     order = load_order(["crc32c-intel", "not_there", "ext4"], parse_dependencies(DEP))
     assert order == [
         "kernel/arch/x86/crypto/crc32c-intel.ko.xz",

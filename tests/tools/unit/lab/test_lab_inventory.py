@@ -37,4 +37,4 @@ def test_the_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     path = tmp_path / "inventory.yml"
     path.write_text("old")
     assert yaml.safe_load(write([create(tmp_path)], path).read_text())["all"]
-    assert [each.name for each in tmp_path.iterdir() if "inventory" in each.name] == ["inventory.yml"]
+    assert [path.name for path in tmp_path.iterdir() if "inventory" in path.name] == ["inventory.yml"]

@@ -47,17 +47,17 @@ def test_the_cgroup_mode_is_chosen_at_boot(
     assert {word for word in words if "cgroup" in word.lower()} == expected
 
 
-def test_parameters_asked_for_come_last_and_so_win() -> None:
+def test_requested_parameters_come_last() -> None:
     words = kernel_line(dataclasses.replace(NODE, kernel_args=("loglevel=7", "psi=1")), Engine.QEMU).split()
     assert words[-2:] == ["loglevel=7", "psi=1"]
     assert words.index("loglevel=4") < words.index("loglevel=7")
 
 
-def test_the_kernel_speaks_on_the_serial_port() -> None:
+def test_the_kernel_prints_on_the_serial_port() -> None:
     assert "console=ttyS0,115200" in kernel_line(NODE, Engine.QEMU).split()
 
 
-def test_a_user_mode_kernel_gets_nothing_that_is_for_emulated_hardware() -> None:
+def test_a_user_mode_kernel_gets_no_parameters_for_hardware() -> None:
     words = kernel_line(NODE, Engine.UML).split()
     assert not [word for word in words if "tty" in word or "tsc" in word]
     assert {"panic=10", "net.ifnames=0", "systemd.unified_cgroup_hierarchy=0"} <= set(words)

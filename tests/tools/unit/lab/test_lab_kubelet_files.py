@@ -22,7 +22,7 @@ DEBIAN = (1, 20)
 
 @pytest.mark.parametrize("driver", Driver)
 @pytest.mark.parametrize("policy", CpuManager)
-def test_kubelet_is_configured_as_asked(driver: Driver, policy: CpuManager) -> None:
+def test_kubelet_is_configured_by_the_specification(driver: Driver, policy: CpuManager) -> None:
     spec = dataclasses.replace(SPEC, kubelet_driver=driver, cpu_manager=policy)
     config = yaml.safe_load(kubelet_config(spec, DEBIAN))
     assert config["cgroupDriver"] == driver.value
@@ -41,16 +41,16 @@ def test_kubelet_is_configured_as_asked(driver: Driver, policy: CpuManager) -> N
         (CgroupMode.V2, (1, 35), None),
     ],
 )
-def test_v1_is_allowed_where_kubelet_knows_the_word(
+def test_cgroup_v1_is_allowed_where_kubelet_has_the_field(
     cgroup: CgroupMode, version: tuple[int, int], expected: bool | None
 ) -> None:
     config = yaml.safe_load(kubelet_config(dataclasses.replace(SPEC, cgroup=cgroup), version))
     assert config.get("failCgroupV1") is expected
 
 
-@pytest.mark.parametrize(("version", "given"), [((1, 20), True), ((1, 24), False), ((1, 35), False)])
-def test_flags_that_a_kubelet_has_forgotten_are_not_given(version: tuple[int, int], given: bool) -> None:
-    assert ("--container-runtime=remote" in runtime_flags(version)) is given
+@pytest.mark.parametrize(("version", "expected_flag"), [((1, 20), True), ((1, 24), False), ((1, 35), False)])
+def test_flags_that_a_kubelet_removed_are_not_set(version: tuple[int, int], expected_flag: bool) -> None:
+    assert ("--container-runtime=remote" in runtime_flags(version)) is expected_flag
     assert "--container-runtime-endpoint=unix:///run/containerd/containerd.sock" in runtime_flags(version)
 
 
@@ -67,8 +67,8 @@ def command_line(spec: NodeSpec) -> list[str]:
     for _key, path in [pair for pair in read if pair[0] == "EnvironmentFile"]:
         variables.update(parse_environment(files[path.lstrip("-")]))
     start = [value for key, value in read if key == "ExecStart"][-1]
-    found = [variables.get(word[1:], "").split() if word.startswith("$") else [word] for word in split_words(start)]
-    return [word for each in found for word in each if word != "\\"]
+    groups = [variables.get(word[1:], "").split() if word.startswith("$") else [word] for word in split_words(start)]
+    return [word for group in groups for word in group if word != "\\"]
 
 
 @pytest.mark.parametrize("layout", Layout)

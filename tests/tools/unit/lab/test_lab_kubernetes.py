@@ -25,7 +25,7 @@ def test_the_release_is_read_from_a_debian_version(debian: str, release: str) ->
     assert release_of(debian) == release
 
 
-def test_a_version_that_is_none() -> None:
+def test_a_version_without_kubernetes_is_refused() -> None:
     with pytest.raises(LabError, match="bookworm"):
         release_of("bookworm")
 
@@ -36,18 +36,18 @@ def program(path: Path, text: str, mode: int = 0o755) -> Path:
     return path
 
 
-def test_a_kubelet_given_by_path_says_its_own_version(tmp_path: Path) -> None:
+def test_a_kubelet_by_path_reports_its_version(tmp_path: Path) -> None:
     kubelet = obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "kubelet", "Kubernetes v1.35.1-rc.0")))
     assert kubelet
     assert (kubelet.version, kubelet.release) == ((1, 35), "1.35.1-rc.0")
 
 
-def test_no_kubelet_is_built_where_none_is_wanted(tmp_path: Path) -> None:
+def test_without_kubelet_none_is_built(tmp_path: Path) -> None:
     assert obtain_kubelet(Cache(tmp_path / "cache"), "none") is None
     assert not (tmp_path / "cache").exists()
 
 
-def test_another_program_is_not_taken_for_a_kubelet(tmp_path: Path) -> None:
+def test_a_program_other_than_kubelet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="which is not the version of a kubelet"):
         obtain_kubelet(Cache(tmp_path), str(program(tmp_path / "ls", "ls (GNU coreutils)")))
 
@@ -67,7 +67,7 @@ def test_a_release_that_the_lab_does_not_have(tmp_path: Path) -> None:
         obtain_kubelet(Cache(tmp_path), "1.30")
 
 
-def test_debians_kubelet_is_given_its_version() -> None:
+def test_debians_kubelet_is_linked_with_its_version() -> None:
     package = "k8s.io/kubernetes/vendor/k8s.io/component-base/version"
     assert f"-X {package}.gitVersion=v1.20.2 -X {package}.gitMajor=1 -X {package}.gitMinor=20" in linker_flags("1.20.2")
 

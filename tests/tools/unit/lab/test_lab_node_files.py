@@ -37,11 +37,11 @@ DEBIAN = (1, 20)
 IDENTITY = Identity("10.0.9.15", "10.0.9.3", "0" * 32, "key")
 
 
-def test_without_a_wish_containerds_file_is_debians() -> None:
+def test_by_default_containerds_file_is_debians() -> None:
     assert containerd_config(SPEC, PACKAGED) == PACKAGED
 
 
-def test_containerds_file_says_what_was_asked_for() -> None:
+def test_containerds_file_has_the_requested_settings() -> None:
     spec = dataclasses.replace(SPEC, runtime_driver=Driver.SYSTEMD, nri=Nri.ON)
     text = containerd_config(spec, PACKAGED)
     plugins = tomlkit.parse(text).unwrap()["plugins"]
@@ -53,7 +53,7 @@ def test_containerds_file_says_what_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("suite", "nri", "said"),
+    ("suite", "nri", "expected_table"),
     [
         (Suite.TRIXIE, Nri.OFF, None),
         (Suite.TRIXIE, Nri.ON, {"disable": False}),
@@ -62,10 +62,10 @@ def test_containerds_file_says_what_was_asked_for() -> None:
     ],
 )
 def test_nri_is_written_where_containerds_default_is_another(
-    suite: Suite, nri: Nri, said: dict[str, bool] | None
+    suite: Suite, nri: Nri, expected_table: dict[str, bool] | None
 ) -> None:
     text = containerd_config(dataclasses.replace(SPEC, suite=suite, nri=nri), PACKAGED)
-    assert tomlkit.parse(text).unwrap()["plugins"].get("io.containerd.nri.v1.nri") == said
+    assert tomlkit.parse(text).unwrap()["plugins"].get("io.containerd.nri.v1.nri") == expected_table
 
 
 @pytest.mark.parametrize(("driver", "systemd"), [(Driver.SYSTEMD, True), (Driver.CGROUPFS, False)])
@@ -82,7 +82,7 @@ def test_the_printed_file_of_another_containerd_is_edited(plugin: str, nri: Nri,
     assert tomlkit.parse(text).unwrap() == expected
 
 
-def test_a_containerd_without_nri_is_refused_where_nri_is_asked_for() -> None:
+def test_a_containerd_without_nri_is_refused_when_nri_is_on() -> None:
     document = tomlkit.parse(PRINTED["io.containerd.grpc.v1.cri"])
     del document["plugins"]["io.containerd.nri.v1.nri"]
     printed = document.as_string()
@@ -107,7 +107,7 @@ def test_what_nodes_share_is_without_their_names_and_addresses(layout: Layout) -
 
 
 @pytest.mark.parametrize("layout", Layout)
-def test_an_image_keeps_what_was_prepared_in_it(layout: Layout) -> None:
+def test_an_image_keeps_its_prepared_files(layout: Layout) -> None:
     """The first boot writes none of the files that every node has."""
     spec = dataclasses.replace(SPEC, layout=layout)
     assert not set(own_files(spec, IDENTITY, DEBIAN)) & set(fixed_files(spec, PACKAGED, DEBIAN))
@@ -117,6 +117,6 @@ def test_without_kubelet_there_are_pods_and_no_file_of_kubelets() -> None:
     files = {**fixed_files(SPEC, PACKAGED, None), **own_files(SPEC, IDENTITY, None)}
     assert not [path for path in files if "kube" in path]
     assert links(SPEC, None) == {}
-    wanted = json.loads(files["/etc/lab/pods.json"])
-    assert wanted["driver"] == "systemd"
-    assert [pod["name"] for pod in wanted["pods"]] == ["guaranteed", "burstable", "besteffort"]
+    settings = json.loads(files["/etc/lab/pods.json"])
+    assert settings["driver"] == "systemd"
+    assert [pod["name"] for pod in settings["pods"]] == ["guaranteed", "burstable", "besteffort"]

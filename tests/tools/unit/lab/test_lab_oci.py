@@ -48,7 +48,9 @@ def test_every_descriptor_leads_to_its_blob(one: bytes, two: bytes) -> None:
         layers = [blob_of(files, layer) for layer in manifest["layers"]]
         assert config["rootfs"]["diff_ids"] == [f"sha256:{hashlib.sha256(layer).hexdigest()}" for layer in layers]
         assert members(layers[0]) == {"a": one, "b/c": two}
-        reached |= {each["digest"].split(":")[1] for each in (entry, manifest["config"], *manifest["layers"])}
+        reached |= {
+            descriptor["digest"].split(":")[1] for descriptor in (entry, manifest["config"], *manifest["layers"])
+        }
     assert {name.rsplit("/", 1)[1] for name in files if name.startswith("blobs/")} == reached
 
 

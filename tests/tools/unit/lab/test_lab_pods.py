@@ -35,9 +35,9 @@ def test_the_guaranteed_pod_asks_for_whole_cpus() -> None:
 
 
 def test_a_node_without_kubelet_gets_the_same_pods() -> None:
-    for wanted in json.loads(over_cri(SPEC))["pods"]:
-        (container,) = yaml.safe_load(pod(wanted["name"]))["spec"]["containers"]
-        assert (wanted["image"], wanted["command"]) == (container["image"], container["command"])
+    for settings in json.loads(over_cri(SPEC))["pods"]:
+        (container,) = yaml.safe_load(pod(settings["name"]))["spec"]["containers"]
+        assert (settings["image"], settings["command"]) == (container["image"], container["command"])
 
 
 UID = "0a1b2c3d-0000-5000-8000-000000000001"

@@ -13,6 +13,6 @@ def test_ports_differ_and_are_free() -> None:
     assert not any(listens(port) for port in ports)
 
 
-def test_a_server_is_noticed() -> None:
+def test_a_listening_server_is_detected() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert listens(server.getsockname()[1])

@@ -21,8 +21,8 @@ from ansible_collections.volcano.colocation.tests.support.lab.fake_go import ins
 @pytest.fixture(name="cache")
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
     """A cache with root file systems and the pause program, on a machine whose only program is Go."""
-    folder = install(tmp_path, monkeypatch).folder
-    monkeypatch.setenv("PATH", str(folder))
+    directory = install(tmp_path, monkeypatch).directory
+    monkeypatch.setenv("PATH", str(directory))
     monkeypatch.setattr(requirements, "_SYSTEM", ())
     monkeypatch.setattr(accel, "has_device", lambda: False)
     cache = Cache(tmp_path / "cache")
@@ -35,13 +35,13 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
 @pytest.fixture(name="built")
 def _built(monkeypatch: pytest.MonkeyPatch) -> list[NodeSpec]:
     """The nodes whose images are built."""
-    found: list[NodeSpec] = []
-    monkeypatch.setattr(nodes, "build", found.append)
-    return found
+    specs: list[NodeSpec] = []
+    monkeypatch.setattr(nodes, "build", specs.append)
+    return specs
 
 
 def put(cache: Cache, recipe: Recipe, name: str = "pause") -> None:
-    cache.obtain(recipe, lambda folder, _log: (folder / name).touch(), Progress("test"))
+    cache.obtain(recipe, lambda directory, _log: (directory / name).touch(), Progress("test"))
 
 
 def test_without_a_compiler_qemu_emulates_the_nodes(

@@ -25,10 +25,10 @@ def _user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     privilege._user_namespace.cache_clear()
 
 
-def write(folder: Path, unshare: str) -> None:
+def write(directory: Path, unshare: str) -> None:
     for name, script in (("newuidmap", ""), ("unshare", unshare)):
-        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
-        (folder / name).chmod(0o755)
+        (directory / name).write_text(f"#!/bin/sh\n{script}\n")
+        (directory / name).chmod(0o755)
 
 
 def test_root_needs_no_namespace(monkeypatch: pytest.MonkeyPatch) -> None:

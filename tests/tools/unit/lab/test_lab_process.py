@@ -27,7 +27,7 @@ OTHER = "6a1f0c9e-0000-4000-8000-000000000002"
 
 
 def process(uuid: str) -> subprocess.Popen[bytes]:
-    """A process of the machine ``uuid``, in a group of its own with a child, that sleeps."""
+    """A process of the machine ``uuid``, in its own group with a sleeping child."""
     code = "import subprocess, time; subprocess.Popen(['sleep', '60']); print(flush=True); time.sleep(60)"
     started = subprocess.Popen(
         [sys.executable, "-c", code],
@@ -35,7 +35,7 @@ def process(uuid: str) -> subprocess.Popen[bytes]:
         env=marked_environment(uuid) if uuid else None,
         start_new_session=True,
     )
-    # Popen is back before the kernel shows the new environment.
+    # Popen may return before /proc shows the new environment.
     assert started.stdout is not None
     started.stdout.readline()
     return started
@@ -43,12 +43,12 @@ def process(uuid: str) -> subprocess.Popen[bytes]:
 
 def members(group: int) -> list[int]:
     """Processes of a group that have not ended."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             state, _parent, its = path.read_text().rpartition(")")[2].split()[:3]
-            found += [int(path.parent.name)] if int(its) == group and state != "Z" else []
-    return found
+            pids += [int(path.parent.name)] if int(its) == group and state != "Z" else []
+    return pids
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_group_is_killed_as_a_whole(machine: subprocess.Popen[bytes]) -> None:
     kill_group(machine.pid, UUID)
 
 
-def test_a_number_that_nobody_has_is_no_error(machine: subprocess.Popen[bytes]) -> None:
+def test_an_unused_pid_is_not_an_error(machine: subprocess.Popen[bytes]) -> None:
     machine.kill()
     machine.wait()
     end_machine(machine.pid, UUID)

@@ -46,11 +46,11 @@ esac
 
 @pytest.fixture(name="modules")
 def _modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that takes the place of tests/lab/go."""
+    """The directory that takes the place of tests/lab/go."""
     install(tmp_path, monkeypatch)
-    folder = tmp_path / "modules"
-    monkeypatch.setattr(program_table, "MODULES", folder)
-    return folder
+    directory = tmp_path / "modules"
+    monkeypatch.setattr(program_table, "MODULES", directory)
+    return directory
 
 
 def write_go(modules: Path, tidy: str) -> None:
@@ -62,13 +62,13 @@ def test_go_mod_and_go_sum_of_every_family_are_written(modules: Path) -> None:
     assert main(["programs", "--lock"]) == 0
     assert sorted(path.name for path in modules.iterdir()) == sorted(known.name for known in FAMILIES)
     for known in FAMILIES:
-        assert (known.folder / "go.mod").read_text() == f"{render(known, Upstream('1.26.0', {}))}tidy\n"
-        assert (known.folder / "go.sum").read_text() == "sum\n"
+        assert (known.directory / "go.mod").read_text() == f"{render(known, Upstream('1.26.0', {}))}tidy\n"
+        assert (known.directory / "go.sum").read_text() == "sum\n"
     assert not list((modules.parent / "cache" / "lock").iterdir())
 
 
 def test_a_family_that_cannot_be_resolved_keeps_its_files(modules: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    first = FAMILIES[0].folder / "go.mod"
+    first = FAMILIES[0].directory / "go.mod"
     first.parent.mkdir(parents=True)
     first.write_text("before")
     write_go(modules, "echo 'go: x: dial tcp: i/o timeout' >&2; exit 1")

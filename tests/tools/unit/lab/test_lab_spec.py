@@ -18,9 +18,9 @@ from ansible_collections.volcano.colocation.tests.lab.spec import (
     NodeSpec,
     Nri,
     Suite,
-    checked,
     default_nri,
     from_dict,
+    validate,
 )
 
 NODE = NodeSpec("node", Suite.TRIXIE, CgroupMode.V2, Driver.SYSTEMD, Driver.CGROUPFS)
@@ -75,7 +75,7 @@ def test_a_specification_survives_json(spec: NodeSpec) -> None:
 )
 def test_what_cannot_be_built_is_refused(changes: dict[str, object], problem: str) -> None:
     with pytest.raises(SpecError, match=problem):
-        checked(dataclasses.replace(NODE, **changes))  # type: ignore[arg-type]
+        validate(dataclasses.replace(NODE, **changes))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_cannot_be_built_is_refused(changes: dict[str, object], problem: st
 )
 def test_what_can_be_built_is_not_refused(changes: dict[str, object]) -> None:
     spec = dataclasses.replace(NODE, **changes)  # type: ignore[arg-type]
-    assert checked(spec) is spec
+    assert validate(spec) is spec
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_nri_is_on_by_default_in_containerd_2(suite: Suite, containerd: str, nri
     assert default_nri(suite, containerd) is nri
 
 
-def test_every_problem_is_named_at_once() -> None:
+def test_all_problems_are_named() -> None:
     with pytest.raises(SpecError, match=r"host name.*cpus must.*memory must"):
-        checked(dataclasses.replace(NODE, name="?", cpus=0, memory=1))
+        validate(dataclasses.replace(NODE, name="?", cpus=0, memory=1))
 
 
 def test_unknown_values_and_keys_are_refused() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A control plane that exists on paper only."""
+"""A stored control plane without processes."""
 
 from __future__ import annotations
 

@@ -17,29 +17,29 @@ kube-apiserver: ended
 kube-controller-manager: ended
 kube-scheduler: ended
 server https://127.0.0.1:1001, Kubernetes 1.35.4
-kubeconfig {folder}/control_plane/kubeconfig
+kubeconfig {directory}/control_plane/kubeconfig
 """
 
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "state"
-    folder.mkdir()
-    monkeypatch.setenv("COLOCATION_LAB_STATE", str(folder))
+    directory = tmp_path / "state"
+    directory.mkdir()
+    monkeypatch.setenv("COLOCATION_LAB_STATE", str(directory))
     monkeypatch.setenv("COLOCATION_LAB_CACHE", str(tmp_path / "cache"))
-    return folder
+    return directory
 
 
 @pytest.mark.parametrize("words", [["status"], ["join", "one"], ["kubectl", "get", "nodes"]])
-def test_no_control_plane_is_a_line_and_not_a_traceback(
+def test_a_missing_control_plane_is_reported_without_a_traceback(
     words: list[str], state: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["cluster", *words]) == 1
-    said = capsys.readouterr().err
-    assert said == f"lab: there is no control plane in {state}: `cluster up` starts one\n"
+    message = capsys.readouterr().err
+    assert message == f"lab: there is no control plane in {state}: `cluster up` starts one\n"
 
 
-def test_what_is_not_there_is_down_already(state: Path) -> None:
+def test_down_succeeds_without_anything_to_stop(state: Path) -> None:
     assert main(["cluster", "down"]) == 0
     assert main(["cluster", "down"]) == 0
 
@@ -47,7 +47,7 @@ def test_what_is_not_there_is_down_already(state: Path) -> None:
 def test_a_control_plane_that_ended_is_shown_and_taken_down(state: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ClusterStore(state).create(UUID, "1.35.4", PORTS, PROGRAMS)
     assert main(["cluster", "status"]) == 1
-    assert capsys.readouterr().out == ENDED.format(folder=state)
+    assert capsys.readouterr().out == ENDED.format(directory=state)
     assert main(["cluster", "status", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["running"] == {
         "etcd": None,

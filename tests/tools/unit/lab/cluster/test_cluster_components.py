@@ -17,20 +17,20 @@ def option(component: Component, name: str) -> str:
     return value
 
 
-def test_each_program_has_a_port_of_its_own_and_waits_for_it_to_answer() -> None:
-    assert [each.name for each in (ETCD, SERVER, MANAGER, SCHEDULER)] == [
+def test_each_program_has_a_separate_port() -> None:
+    assert [component.name for component in (ETCD, SERVER, MANAGER, SCHEDULER)] == [
         "etcd",
         "kube-apiserver",
         "kube-controller-manager",
         "kube-scheduler",
     ]
-    assert [each.port for each in (ETCD, SERVER, MANAGER, SCHEDULER)] == [1002, 1001, 1004, 1005]
+    assert [component.port for component in (ETCD, SERVER, MANAGER, SCHEDULER)] == [1002, 1001, 1004, 1005]
 
 
-def test_nothing_listens_but_on_this_machine() -> None:
+def test_programs_listen_on_the_loopback_only() -> None:
     assert option(ETCD, "listen-client-urls") == "https://127.0.0.1:1002"
     assert option(ETCD, "listen-peer-urls") == "https://127.0.0.1:1003"
-    assert [option(each, "bind-address") for each in (SERVER, MANAGER, SCHEDULER)] == ["127.0.0.1"] * 3
+    assert [option(component, "bind-address") for component in (SERVER, MANAGER, SCHEDULER)] == ["127.0.0.1"] * 3
 
 
 def test_every_port_of_kubernetes_needs_tls() -> None:
@@ -39,7 +39,7 @@ def test_every_port_of_kubernetes_needs_tls() -> None:
         assert [word for word in component.argv if "port=" in word] == [f"--secure-port={port}"]
 
 
-def test_the_api_server_takes_the_policies_that_are_off_by_default() -> None:
+def test_the_api_server_enables_mutating_admission_policies() -> None:
     assert option(SERVER, "feature-gates") == "MutatingAdmissionPolicy=true"
     assert option(SERVER, "runtime-config") == "admissionregistration.k8s.io/v1beta1=true"
 
@@ -49,13 +49,13 @@ def test_the_store_asks_for_a_certificate_since_guests_reach_every_port_of_the_l
     assert option(ETCD, side) == "true"
 
 
-def test_the_api_server_knows_nodes_from_users() -> None:
+def test_the_api_server_authorizes_nodes_separately() -> None:
     assert option(SERVER, "authorization-mode") == "Node,RBAC"
     assert option(SERVER, "enable-admission-plugins") == "NodeRestriction"
     assert option(SERVER, "etcd-servers") == "https://127.0.0.1:1002"
     assert option(SERVER, "client-ca-file") == "/state/control_plane/pki/ca.crt"
 
 
-def test_each_client_of_the_api_server_is_a_user_of_its_own() -> None:
+def test_each_client_of_the_api_server_is_a_separate_user() -> None:
     for component in (MANAGER, SCHEDULER):
         assert option(component, "kubeconfig") == f"/state/control_plane/{component.name}.kubeconfig"

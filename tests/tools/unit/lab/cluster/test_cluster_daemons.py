@@ -17,45 +17,45 @@ OTHER = "6a1f0c9e-0000-4000-8000-00000000c7c8"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
+def directory(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
     daemons.end(UUID)
     daemons.end(OTHER)
 
 
-def start(folder: Path, name: str, uuid: str, program: str, *words: str) -> Path:
+def start(directory: Path, name: str, uuid: str, program: str, *words: str) -> Path:
     """A program under another name; its log."""
-    shutil.copy(program, folder / name)
-    daemons.start(Component(name, (str(folder / name), *words), 1), uuid, folder, folder / f"{name}.log")
-    return folder / f"{name}.log"
+    shutil.copy(program, directory / name)
+    daemons.start(Component(name, (str(directory / name), *words), 1), uuid, directory, directory / f"{name}.log")
+    return directory / f"{name}.log"
 
 
-def test_what_runs_is_known_by_its_mark(folder: Path) -> None:
-    start(folder, "etcd", UUID, "/bin/sleep", "60")
-    start(folder, "kube-apiserver", OTHER, "/bin/sleep", "60")
+def test_running_processes_are_identified_by_their_mark(directory: Path) -> None:
+    start(directory, "etcd", UUID, "/bin/sleep", "60")
+    start(directory, "kube-apiserver", OTHER, "/bin/sleep", "60")
     assert list(daemons.running(UUID)) == ["etcd"]
     assert list(daemons.running(OTHER)) == ["kube-apiserver"]
 
 
-def test_another_control_plane_is_left_alone(folder: Path) -> None:
-    start(folder, "etcd", UUID, "/bin/sleep", "60")
-    start(folder, "kube-apiserver", OTHER, "/bin/sleep", "60")
+def test_another_control_plane_is_left_alone(directory: Path) -> None:
+    start(directory, "etcd", UUID, "/bin/sleep", "60")
+    start(directory, "kube-apiserver", OTHER, "/bin/sleep", "60")
     daemons.end(UUID)
     assert daemons.running(UUID) == {}
     assert list(daemons.running(OTHER)) == ["kube-apiserver"]
 
 
-def test_what_it_says_is_kept_over_restarts(folder: Path) -> None:
+def test_output_of_earlier_starts_is_kept(directory: Path) -> None:
     for number in (1, 2):
-        log = start(folder, "etcd", UUID, "/bin/sh", "-c", f"echo {number}")
+        log = start(directory, "etcd", UUID, "/bin/sh", "-c", f"echo {number}")
         deadline = time.monotonic() + 10
         while f"{number}\n" not in log.read_text() and time.monotonic() < deadline:
             time.sleep(0.02)
     assert log.read_text() == "1\n2\n"
 
 
-def test_a_process_that_is_gone_does_not_run(folder: Path) -> None:
-    start(folder, "etcd", UUID, "/bin/false")
+def test_a_process_that_is_gone_does_not_run(directory: Path) -> None:
+    start(directory, "etcd", UUID, "/bin/false")
     deadline = time.monotonic() + 10
     while daemons.running(UUID) and time.monotonic() < deadline:
         time.sleep(0.02)

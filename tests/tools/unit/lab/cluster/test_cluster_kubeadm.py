@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.tests.lab.cluster.kubeadm import (
 from ansible_collections.volcano.colocation.tests.tools.unit.lab.cluster.paper_plane import PLANE
 
 
-def test_kubeadm_is_told_the_version_and_asks_nobody() -> None:
+def test_kubeadm_gets_the_version_and_needs_no_network() -> None:
     init, cluster = yaml.safe_load_all(configuration(PLANE, "127.0.0.1", "/pki"))
     assert (init["kind"], cluster["kind"]) == ("InitConfiguration", "ClusterConfiguration")
     assert (cluster["kubernetesVersion"], cluster["certificatesDir"]) == ("v1.35.4", "/pki")
@@ -23,7 +23,7 @@ def test_kubeadm_is_told_the_version_and_asks_nobody() -> None:
     assert init["localAPIEndpoint"] == {"advertiseAddress": "10.0.10.2", "bindPort": 1001}
 
 
-def test_a_node_finds_the_api_server_at_its_own_gateway_which_the_certificate_names() -> None:
+def test_the_certificate_names_every_gateway() -> None:
     _init, cluster = yaml.safe_load_all(configuration(PLANE, "10.0.12.2", "/pki"))
     assert cluster["controlPlaneEndpoint"] == "10.0.12.2:1001"
     names = cluster["apiServer"]["certSANs"]
@@ -36,7 +36,7 @@ def test_a_kubeconfig_is_for_its_owner_only(tmp_path: Path) -> None:
     path.chmod(0o644)
     write_secret(path, "secret\n")
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [each.read_text() for each in tmp_path.iterdir()] == ["secret\n"]
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["secret\n"]
 
 
 KUBEADM = """\
@@ -50,7 +50,7 @@ def test_credentials_are_made_once(tmp_path: Path) -> None:
     program, log = tmp_path / "kubeadm", tmp_path / "calls"
     program.write_text(KUBEADM.format(log=log))
     program.chmod(0o755)
-    plane = dataclasses.replace(PLANE, folder=tmp_path, programs={"kubeadm": program})
+    plane = dataclasses.replace(PLANE, directory=tmp_path, programs={"kubeadm": program})
     make_credentials(plane, tmp_path / "kubeadm.log")
     assert plane.kubeconfig.read_text() == "a kubeconfig\n"
     calls = [line.split(" --")[0] for line in log.read_text().splitlines()]
@@ -59,11 +59,11 @@ def test_credentials_are_made_once(tmp_path: Path) -> None:
     assert len(log.read_text().splitlines()) == 4
 
 
-def test_credentials_that_an_interrupted_start_left_out_are_made(tmp_path: Path) -> None:
+def test_missing_credentials_of_an_interrupted_start_are_made(tmp_path: Path) -> None:
     program, log = tmp_path / "kubeadm", tmp_path / "calls"
     program.write_text(KUBEADM.format(log=log))
     program.chmod(0o755)
-    plane = dataclasses.replace(PLANE, folder=tmp_path, programs={"kubeadm": program})
+    plane = dataclasses.replace(PLANE, directory=tmp_path, programs={"kubeadm": program})
     make_credentials(plane, tmp_path / "kubeadm.log")
     plane.kubeconfig.unlink()
     make_credentials(plane, tmp_path / "kubeadm.log")

@@ -35,7 +35,7 @@ def config(layout: Layout) -> str:
         (Layout.KUBESPRAY, "/etc/kubernetes/ssl/ca.crt"),
     ],
 )
-def test_kubelet_asks_the_api_server_who_may_do_what(layout: Layout, authority: str) -> None:
+def test_kubelet_delegates_authorization_to_the_api_server(layout: Layout, authority: str) -> None:
     before = yaml.safe_load(config(layout))
     after = yaml.safe_load(membership.config(config(layout), layout))
     assert after.pop("authorization") == {"mode": "Webhook"}
@@ -47,10 +47,10 @@ def test_kubelet_asks_the_api_server_who_may_do_what(layout: Layout, authority: 
     assert after == {key: value for key, value in before.items() if key not in ("authentication", "authorization")}
 
 
-def test_what_else_was_changed_in_the_configuration_stays() -> None:
-    changed = config(Layout.KUBEADM) + "cpuCFSQuota: false  # ours\n"
+def test_other_changes_of_the_configuration_stay() -> None:
+    changed = config(Layout.KUBEADM) + "cpuCFSQuota: false  # from a test\n"
     once = membership.config(changed, Layout.KUBEADM)
-    assert once.endswith("cpuCFSQuota: false  # ours\n")
+    assert once.endswith("cpuCFSQuota: false  # from a test\n")
     assert membership.config(once, Layout.KUBEADM) == once
 
 
@@ -82,19 +82,19 @@ def test_the_flags_name_the_kubeconfig(layout: Layout, line: str) -> None:
     assert membership.environment(once, layout) == once
 
 
-def test_a_file_of_flags_that_lost_them_is_named() -> None:
+def test_a_file_without_its_flags_is_named() -> None:
     with pytest.raises(LabError, match="/etc/default/kubelet has no KUBELET_EXTRA_ARGS="):
         membership.environment("# empty\n", Layout.STANDALONE)
 
 
-def test_kubeadms_drop_in_names_the_kubeconfig_once_ours_is_gone() -> None:
+def test_kubeadms_drop_in_names_the_kubeconfig_without_the_labs() -> None:
     (removed,) = membership.REMOVED[Layout.KUBEADM]
     kubeadm = files(Layout.KUBEADM)
     assert 'Environment="KUBELET_KUBECONFIG_ARGS="' in kubeadm[removed]
     assert f"--kubeconfig={membership.KUBECONFIG}" in kubeadm["/etc/systemd/system/kubelet.service.d/10-kubeadm.conf"]
 
 
-def test_pods_are_led_from_the_service_to_the_host() -> None:
+def test_the_service_address_is_redirected_to_the_host() -> None:
     unit = membership.service_unit("10.96.0.1:443", "10.0.12.2:1001").splitlines()
     rule = "OUTPUT -p tcp -d 10.96.0.1 --dport 443 -j DNAT --to-destination 10.0.12.2:1001"
     assert f"ExecStart=/usr/sbin/iptables -t nat -I {rule}" in unit

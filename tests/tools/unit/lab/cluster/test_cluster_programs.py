@@ -18,4 +18,4 @@ def test_a_control_plane_has_kubernetes_and_etcd(tmp_path: Path, monkeypatch: py
     assert [name for name in CONTROL_PLANE if programs.path(name).is_file()] == list(CONTROL_PLANE)
     assert programs.etcd.read_text() == "go.etcd.io/etcd/server/v3\n"
     assert programs.kubernetes.name.startswith("kubernetes-1.35-control-plane-")
-    assert programs.etcd_folder.name.startswith("etcd-3.6-etcd-")
+    assert programs.etcd_directory.name.startswith("etcd-3.6-etcd-")

@@ -13,14 +13,14 @@ from ansible_collections.volcano.colocation.tests.support.lab.paper_nodes import
 from ansible_collections.volcano.colocation.tests.tools.unit.lab.cluster.paper_plane import PORTS, PROGRAMS, UUID
 
 
-def test_what_was_started_is_found_again(tmp_path: Path) -> None:
+def test_a_stored_control_plane_is_loaded(tmp_path: Path) -> None:
     created = ClusterStore(tmp_path).create(UUID, "1.35.4", PORTS, PROGRAMS)
     assert ClusterStore(tmp_path).load() == created
     assert created.url == "https://127.0.0.1:1001"
-    assert created.folder.stat().st_mode & 0o777 == 0o700
+    assert created.directory.stat().st_mode & 0o777 == 0o700
 
 
-def test_where_there_is_none(tmp_path: Path) -> None:
+def test_without_a_control_plane(tmp_path: Path) -> None:
     assert ClusterStore(tmp_path).find() is None
     with pytest.raises(LabError, match="cluster up"):
         ClusterStore(tmp_path).load()
@@ -29,12 +29,12 @@ def test_where_there_is_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"programs": [], "uuid": "1", "release": "1.35.4", "ports": {}}'])
 def test_a_file_that_cannot_be_read_is_named(text: str, tmp_path: Path) -> None:
     created = ClusterStore(tmp_path).create(UUID, "1.35.4", PORTS, PROGRAMS)
-    (created.folder / "control_plane.json").write_text(text)
+    (created.directory / "control_plane.json").write_text(text)
     with pytest.raises(LabError, match=r"control_plane\.json cannot be read"):
         ClusterStore(tmp_path).find()
 
 
-def test_nothing_is_left_and_nodes_stay(tmp_path: Path) -> None:
+def test_removal_deletes_all_files_and_keeps_nodes(tmp_path: Path) -> None:
     known = ClusterStore(tmp_path)
     known.create(UUID, "1.35.4", PORTS, PROGRAMS)
     create(tmp_path, "one")

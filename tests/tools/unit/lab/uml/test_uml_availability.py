@@ -30,11 +30,11 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
 
 
 def build(cache: Cache, script: str) -> Path:
-    """A script in the kernel's place; the file in which it counts its calls."""
+    """Install a fake kernel; returns the file with a line for each call."""
     calls = cache.root / "calls"
 
-    def write(folder: Path, _log: Path) -> None:
-        program = folder / "linux"
+    def write(directory: Path, _log: Path) -> None:
+        program = directory / "linux"
         program.write_text(script.format(calls=calls))
         program.chmod(0o755)
 
@@ -42,7 +42,7 @@ def build(cache: Cache, script: str) -> Path:
     return calls
 
 
-def test_a_kernel_that_starts_is_taken_before_emulation(cache: Cache) -> None:
+def test_a_kernel_that_starts_is_preferred_to_emulation(cache: Cache) -> None:
     calls = build(cache, SPEAKS)
     assert [engines.choose(cache, NODE) for _again in range(2)] == [Engine.UML] * 2
     assert calls.read_text() == "call\n"
@@ -53,7 +53,7 @@ def test_without_a_kernel_nodes_are_emulated(cache: Cache) -> None:
     assert engines.choose(cache, NODE) is Engine.QEMU
 
 
-def test_a_kernel_that_does_not_start_is_not_taken(cache: Cache) -> None:
+def test_a_kernel_that_does_not_start_is_not_used(cache: Cache) -> None:
     build(cache, REFUSES)
     assert engines.choose(cache, NODE) is Engine.QEMU
     assert obstacle(cache, NODE) == "its kernel does not start on this machine"
@@ -63,9 +63,7 @@ def test_a_kernel_that_does_not_start_is_not_taken(cache: Cache) -> None:
     ("changes", "reason"),
     [({"numa": 2}, "it has no NUMA nodes"), ({"kubelet": "debian"}, "kubelet 1.20 reads the topology of CPUs")],
 )
-def test_what_it_cannot_show_is_emulated_and_refused_when_it_is_asked_for(
-    cache: Cache, changes: dict[str, object], reason: str
-) -> None:
+def test_unsupported_nodes_are_emulated_or_refused(cache: Cache, changes: dict[str, object], reason: str) -> None:
     build(cache, SPEAKS)
     spec = dataclasses.replace(NODE, **changes)  # type: ignore[arg-type]
     assert engines.choose(cache, spec) is Engine.QEMU
@@ -74,7 +72,7 @@ def test_what_it_cannot_show_is_emulated_and_refused_when_it_is_asked_for(
     assert not isinstance(error.value, UnavailableError)
 
 
-def test_an_engine_that_is_asked_for_is_taken_or_refused(cache: Cache) -> None:
+def test_a_requested_engine_is_used_or_refused(cache: Cache) -> None:
     build(cache, SPEAKS)
     assert engines.choose(cache, dataclasses.replace(NODE, engine=Engine.QEMU)) is Engine.QEMU
     assert engines.choose(cache, dataclasses.replace(NODE, engine=Engine.UML)) is Engine.UML
@@ -96,5 +94,5 @@ def test_an_option_that_the_source_does_not_know_is_named(tmp_path: Path) -> Non
     shutil.copy(kernel.CONFIG, written)
     kernel._check_config(written)
     written.write_text(written.read_text().replace("CONFIG_SMP=y\n", "# CONFIG_SMP is not set\n"))
-    with pytest.raises(LabError, match=r"does not take these lines of kernel\.config: CONFIG_SMP=y"):
+    with pytest.raises(LabError, match=r"does not know these options of kernel\.config: CONFIG_SMP=y"):
         kernel._check_config(written)

@@ -48,7 +48,7 @@ def test_interrupts_are_fetched_one_at_a_time_and_locks_do_not_spin(tree: Path) 
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.path)
-def test_a_source_that_was_rewritten_is_not_built_as_it_is(tree: Path, change: Change) -> None:
+def test_a_source_without_the_text_to_change_is_refused(tree: Path, change: Change) -> None:
     path = tree / change.path
     path.write_text("rewritten\n")
     with pytest.raises(LabError, match=r"lacks what kernel\.py changes: "):

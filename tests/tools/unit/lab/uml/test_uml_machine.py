@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.tests.lab.uml import network
 MACHINE = Machine(
     name="one",
     uuid="6a1f0c9e-0000-4000-8000-000000000001",
-    folder=Path("/state/one"),
+    directory=Path("/state/one"),
     kernel=Path("/cache/linux"),
     kernel_line="loglevel=4 panic=10",
     base=Path("/cache/disk.raw"),
@@ -37,24 +37,24 @@ wait
 """
 
 
-def test_the_disk_overlays_the_base_and_is_named_relative_to_the_machines_folder() -> None:
+def test_the_disk_overlays_the_base_and_is_named_relative_to_the_machines_directory() -> None:
     assert f"ubd0=disk.cow,{MACHINE.base}" in uml.arguments(MACHINE)
     assert f"initrd={INITRD}" in uml.arguments(MACHINE)
 
 
-def test_cpus_memory_and_the_kernels_own_parameters_are_given() -> None:
+def test_the_command_line_has_cpus_memory_and_kernel_parameters() -> None:
     words = uml.arguments(MACHINE)
     assert words[0] == str(MACHINE.kernel)
     assert {"mem=2048M", "ncpus=4", "seccomp=on"} <= set(words)
     assert words[-2:] == ["loglevel=4", "panic=10"]
 
 
-def test_each_card_has_an_address_of_its_own() -> None:
+def test_each_card_has_a_separate_address() -> None:
     (card,) = [word for word in uml.arguments(MACHINE) if word.startswith("vec0:")]
     assert card == "vec0:transport=raw,ifname=tap0,depth=64,mac=52:54:0a:00:0c:0f"
 
 
-def test_the_management_socket_has_a_short_path_however_deep_the_folder() -> None:
+def test_the_management_socket_has_a_short_path() -> None:
     assert len(str(uml.management_socket(MACHINE.uuid))) < 107
 
 
@@ -66,16 +66,16 @@ def _machine(tmp_path: Path) -> Machine:
     kernel = tmp_path / "linux"
     kernel.write_text(KERNEL)
     kernel.chmod(0o755)
-    folder = tmp_path / "node"
-    folder.mkdir()
-    return dataclasses.replace(MACHINE, kernel=kernel, folder=folder)
+    directory = tmp_path / "node"
+    directory.mkdir()
+    return dataclasses.replace(MACHINE, kernel=kernel, directory=directory)
 
 
 def test_a_machine_starts_is_reset_and_ends_with_its_network(machine: Machine) -> None:
     try:
         port = uml.start(machine)
         assert port > 1024
-        first, holder = _pid(machine), network.holder_of(machine.folder, machine.uuid)
+        first, holder = _pid(machine), network.holder_of(machine.directory, machine.uuid)
         _await_kernel(machine)
         namespaces = [Path(f"/proc/{pid}/ns/net").readlink() for pid in ("self", first, holder)]
         assert namespaces[0] != namespaces[1] == namespaces[2]
@@ -84,41 +84,41 @@ def test_a_machine_starts_is_reset_and_ends_with_its_network(machine: Machine) -
         second = _pid(machine)
         assert second != first
         assert not process.is_machine(first, machine.uuid)
-        assert network.holder_of(machine.folder, machine.uuid) == holder
+        assert network.holder_of(machine.directory, machine.uuid) == holder
     finally:
-        uml.end(machine.folder, machine.uuid)
+        uml.end(machine.directory, machine.uuid)
     assert not process.is_machine(second, machine.uuid)
     assert not process.is_machine(holder, machine.uuid)
-    assert not uml.socket_folder(machine.uuid).exists()
+    assert not uml.socket_directory(machine.uuid).exists()
     with pytest.raises(LabError, match="the network of node has ended"):
-        network.holder_of(machine.folder, machine.uuid)
+        network.holder_of(machine.directory, machine.uuid)
 
 
-def test_a_machine_that_was_never_started_ends_without_a_word(machine: Machine) -> None:
-    uml.end(machine.folder, machine.uuid)
+def test_ending_an_unstarted_machine_does_nothing(machine: Machine) -> None:
+    uml.end(machine.directory, machine.uuid)
 
 
-def test_a_network_that_cannot_be_made_is_named(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = machine.folder.parent / "programs"
-    folder.mkdir()
-    program = folder / "slirp4netns"
+def test_a_network_failure_is_reported(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = machine.directory.parent / "programs"
+    directory.mkdir()
+    program = directory / "slirp4netns"
     program.write_text("#!/bin/sh\necho no tap device >&2\nexit 1\n")
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/sbin:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{directory}:/usr/sbin:/usr/bin:/bin")
     try:
         with pytest.raises(LabError, match="slirp4netns did not start for node one: no tap device"):
             uml.start(machine)
     finally:
-        uml.end(machine.folder, machine.uuid)
+        uml.end(machine.directory, machine.uuid)
 
 
 def _pid(machine: Machine) -> int:
-    return int((machine.folder / PID).read_text())
+    return int((machine.directory / PID).read_text())
 
 
 def _await_kernel(machine: Machine) -> None:
-    """Until the kernel runs: what enters the namespace comes first."""
+    """Wait until the kernel runs: the process enters the namespace before."""
     deadline = time.monotonic() + 20
-    while not (machine.folder / "arguments").exists():
+    while not (machine.directory / "arguments").exists():
         assert time.monotonic() < deadline
         time.sleep(0.01)

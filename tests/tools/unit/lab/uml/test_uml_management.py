@@ -18,27 +18,27 @@ from ansible_collections.volcano.colocation.tests.lab.uml.management import MAGI
 @contextmanager
 def kernel(path: Path, answers: Sequence[tuple[int, int, bytes]]) -> Iterator[list[tuple[int, int, bytes]]]:
     """A socket that answers one request with packets of (error, more, text); what it was asked."""
-    heard: list[tuple[int, int, bytes]] = []
+    received: list[tuple[int, int, bytes]] = []
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
         server.bind(str(path))
 
         def serve() -> None:
             packet, client = server.recvfrom(4096)
             magic, version, length = struct.unpack_from("=III", packet)
-            heard.append((magic, version, packet[12 : 12 + length]))
+            received.append((magic, version, packet[12 : 12 + length]))
             for error, more, text in answers:
                 server.sendto(struct.pack(f"=III{SIZE}s", error, more, len(text), text), client)
 
         thread = threading.Thread(target=serve)
         thread.start()
-        yield heard
+        yield received
         thread.join()
 
 
-def test_an_answer_may_come_in_pieces(tmp_path: Path) -> None:
-    with kernel(tmp_path / "mconsole", [(0, 1, b"Linux "), (0, 0, b"7.2\0")]) as heard:
+def test_a_reply_may_have_several_packets(tmp_path: Path) -> None:
+    with kernel(tmp_path / "mconsole", [(0, 1, b"Linux "), (0, 0, b"7.2\0")]) as received:
         assert execute(tmp_path / "mconsole", "version") == "Linux 7.2"
-    assert heard == [(MAGIC, VERSION, b"version")]
+    assert received == [(MAGIC, VERSION, b"version")]
 
 
 def test_a_refusal_is_an_error(tmp_path: Path) -> None:
@@ -49,6 +49,6 @@ def test_a_refusal_is_an_error(tmp_path: Path) -> None:
         execute(tmp_path / "mconsole", "dance")
 
 
-def test_a_kernel_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_kernel_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="the kernel does not answer at"):
         execute(tmp_path / "mconsole", "version")

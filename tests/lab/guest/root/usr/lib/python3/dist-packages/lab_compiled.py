@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remembers until the next boot what Python compiled from zip files.
+"""Caches the code that Python compiles from zip files, until the next boot.
 
-Ansible sends each module as a zip file of sources. Python keeps no compiled form of those, and compiling them takes an
-emulated CPU half of a module's time. What runs is the same code.
+Ansible sends each module as a zip file of sources. Python does not cache their compiled form, and compiling takes half
+of a module's time on an emulated CPU. The code itself is unchanged.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ import zipimport
 from importlib._bootstrap_external import MAGIC_NUMBER
 from types import CodeType
 
-FOLDER = "/run/lab-compiled"
+DIRECTORY = "/run/lab-compiled"
 
 _KEY = int.from_bytes(MAGIC_NUMBER, "little")
 _compile = zipimport._compile_source  # type: ignore[attr-defined]
 
 
-def remembering(pathname: str, source: bytes) -> CodeType:
-    """The code of ``source``, in which tracebacks find the ``pathname`` that it had first."""
-    path = os.path.join(FOLDER, _imp.source_hash(_KEY, source).hex())
-    return _known(path) or _made(path, _compile(pathname, source))
+def compile_cached(pathname: str, source: bytes) -> CodeType:
+    """The code of ``source``; its tracebacks name the ``pathname`` of the first compilation."""
+    path = os.path.join(DIRECTORY, _imp.source_hash(_KEY, source).hex())
+    return _load(path) or _store(path, _compile(pathname, source))
 
 
-def _known(path: str) -> CodeType | None:
+def _load(path: str) -> CodeType | None:
     try:
         with open(path, "rb") as stream:
-            return marshal.load(stream)  # noqa: S302 - nobody but root writes there
+            return marshal.load(stream)  # noqa: S302 - only root writes there
     except (OSError, EOFError, ValueError, TypeError):
         return None
 
 
-def _made(path: str, code: CodeType) -> CodeType:
+def _store(path: str, code: CodeType) -> CodeType:
     try:
-        os.makedirs(FOLDER, mode=0o700, exist_ok=True)
+        os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
         partial = "%s.%d" % (path, os.getpid())
         with open(partial, "wb") as stream:
             marshal.dump(code, stream)
@@ -47,4 +47,4 @@ def _made(path: str, code: CodeType) -> CodeType:
     return code
 
 
-zipimport._compile_source = remembering  # type: ignore[attr-defined]
+zipimport._compile_source = compile_cached  # type: ignore[attr-defined]
