@@ -49,7 +49,7 @@ Silence = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a scenario. ``tail``: the end of its output on failure; ``silent_runs``: runs with a silent node."""
+    """The result of a scenario. ``tail``: end of its output on failure; ``silent_runs``: runs with a silent node."""
 
     name: str
     passed: bool
