@@ -50,8 +50,8 @@ class Observed:
     """The recorded document. Sets of lines are hexadecimal integers in which bit n stands for line n.
 
     ``imported``: lines that ran outside tests, or in a child process, by file. ``run``: by file, the tests that ran
-    each set of lines, as indices into ``tests``. ``inputs``: digests of the checkout's files that were read. ``overhead``:
-    CPU seconds outside tests.
+    each set of lines, as indices into ``tests``. ``inputs``: digests of the checkout's files that were read.
+    ``overhead``: CPU seconds outside tests.
     """
 
     tests: dict[str, Test] = field(default_factory=dict)
