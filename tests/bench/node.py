@@ -41,7 +41,7 @@ class BenchNode:
 
     def run(self, command: str, stdin: bytes) -> str:
         """Standard output of a shell command on the node, which reads ``stdin``."""
-        return self._lab("ssh", self.name, "--", command, given=stdin)
+        return self._lab("ssh", self.name, "--", command, stdin=stdin)
 
     def down(self) -> None:
         self._lab("down", self.name)

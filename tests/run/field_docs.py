@@ -24,7 +24,7 @@ PREFIX = "colocation_"
 EMPTY = {FieldType.TEXT: "", FieldType.TABLE: {}, FieldType.LIST: [], FieldType.MEMORY: ""}
 """The role's defaults by type, which do not change a field; other types have none."""
 
-_ENTRIES, _EMPTY = "Entries that are not listed do not change.", "Unset or empty does not change it."
+_ENTRIES, _EMPTY = "Entries that are not listed do not change.", "If unset or empty, the field does not change."
 _UNCHANGED = {FieldType.TABLE: _ENTRIES, FieldType.LIST: _EMPTY, FieldType.MEMORY: _EMPTY}
 _CONDITIONS = {
     FieldImpact.DRAIN: "",
@@ -42,7 +42,7 @@ _CHECKPOINTS = {FieldImpact.DRAIN_UNDER_STATIC_CPU: _CPU, FieldImpact.DRAIN_UNDE
 
 def of_module(field: KubeletField) -> list[str]:
     """The paragraphs of a module's option."""
-    return [*_paragraphs(field), _UNCHANGED.get(field.type, "Unset does not change it.")]
+    return [*_paragraphs(field), _UNCHANGED.get(field.type, "If unset, the field does not change.")]
 
 
 def of_role(field: KubeletField) -> list[str]:
@@ -60,7 +60,7 @@ def _unchanged_by_role(field: KubeletField) -> str:
         )
     if field.type is FieldType.TABLE:
         return _ENTRIES
-    return "Empty does not change it." if field.type in EMPTY else "Unset does not change it."
+    return "Empty does not change it." if field.type in EMPTY else "If unset, the field does not change."
 
 
 def _paragraphs(field: KubeletField) -> Iterator[str]:

@@ -57,7 +57,7 @@ def test_no_line_is_longer_than_it_should_be() -> None:
         ("cgroup_driver", "Empty does not change it. If unset, C(provision) and C(verify) use V(systemd)"),
         ("system_reserved", "Entries that are not listed do not change."),
         ("cgroup_root", "Empty does not change it."),
-        ("pod_pids_limit", "Unset does not change it."),
+        ("pod_pids_limit", "If unset, the field does not change."),
     ],
 )
 def test_the_role_documents_the_value_that_does_not_change_a_field(option: str, role: str) -> None:
