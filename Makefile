@@ -25,7 +25,7 @@ help:
 	@echo 'make test         run every stage of the tests; STAGES="lint units" runs some of them'
 	@echo 'make test-matrix  run the tests with older and newer releases of Kubernetes, containerd and Volcano'
 	@echo 'make test-faults  interrupt nodes in every way, for hours; docs/faults.md explains ARGS'
-	@echo 'make test-long    run everything that takes hours: all faults, repeated scenarios, exhaustive unit tests, mutants'
+	@echo 'make test-long    run tests that take hours: all faults, repeated scenarios, exhaustive unit tests, mutants'
 	@echo 'make sanity       run ansible-test sanity; TEST=validate-modules runs one test'
 	@echo 'make scenario     run the Molecule scenarios; NAME=v2-systemd runs one of them'
 	@echo 'make bench        measure provision against ansible -m ping and a stock playbook'

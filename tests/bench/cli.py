@@ -15,14 +15,14 @@ from typing import Any
 
 from . import table
 from .machine import Machine, describe_machine
-from .many import NODES, ManyCost, ManyError, assess_many, many_reaches
+from .many import NODES, ManyCost, ManyError, assess_many, many_targets
 from .node import BenchNode, NodeError
 from .places import DOCUMENT, LOGS, REPORT, environment
 from .planning_cost import PlanningCost, PlanningError, planning_costs
-from .qos_cost import QosCost, QosError, qos_cost, qos_reaches
-from .qos_node_cost import NodeQosCost, node_qos_cost, node_qos_reaches
-from .reaches import Reach
-from .report import NoPlace, Report, with_figures
+from .qos_cost import QosCost, QosError, qos_cost, qos_targets
+from .qos_node_cost import NodeQosCost, node_qos_cost, node_qos_targets
+from .reaches import Target
+from .report import NoBlock, Report, with_figures
 from .rounds import RunFailed, Runner, Runs, all_runs
 
 NODE = "bench"
@@ -31,19 +31,19 @@ BEGAN = time.monotonic()
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 when everything ran and was counted right, however long it took; 1 otherwise."""
+    """Run the benchmark; 0 if everything ran and all counts are right, regardless of times, else 1."""
     arguments = _parser().parse_args(argv)
-    # A job that is cancelled ends its node, too.
+    # A cancelled job also takes its node down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    given = environment(os.environ)
+    variables = environment(os.environ)
     LOGS.mkdir(parents=True, exist_ok=True)
     try:
         if arguments.only is not None:
-            return int(arguments.only(arguments, given))
-        planning, many, qos = _plan(given), _assess(arguments, given), _set(given)
-        machine, runs, node_qos = _measure(arguments, given)
+            return int(arguments.only(arguments, variables))
+        planning, many, qos = _plan(variables), _assess(arguments, variables), _set(variables)
+        machine, runs, node_qos = _measure(arguments, variables)
         return _finish(Report(machine, _command(arguments), runs, planning, many, qos, node_qos), arguments)
-    except (ManyError, NodeError, NoPlace, PlanningError, QosError, RunFailed) as error:
+    except (ManyError, NodeError, NoBlock, PlanningError, QosError, RunFailed) as error:
         say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
@@ -51,41 +51,41 @@ def main(argv: Sequence[str]) -> int:
         return 130
 
 
-def _plan(given: Mapping[str, str]) -> tuple[PlanningCost, ...]:
+def _plan(variables: Mapping[str, str]) -> tuple[PlanningCost, ...]:
     say("planning recorded nodes …")
-    return planning_costs(given)
+    return planning_costs(variables)
 
 
-def _assess(arguments: argparse.Namespace, given: Mapping[str, str]) -> tuple[ManyCost, ...]:
+def _assess(arguments: argparse.Namespace, variables: Mapping[str, str]) -> tuple[ManyCost, ...]:
     say(f"assessing up to {arguments.assess_many} recorded nodes …")
-    return assess_many(arguments.assess_many, given)
+    return assess_many(arguments.assess_many, variables)
 
 
-def _set(given: Mapping[str, str]) -> QosCost:
+def _set(variables: Mapping[str, str]) -> QosCost:
     say("settings on pods …")
-    return qos_cost(given)
+    return qos_cost(variables)
 
 
-def _only_plan(_arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
-    print(table.planning_table(_plan(given)))
+def _only_plan(_arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
+    print(table.planning_table(_plan(variables)))
     return 0
 
 
-def _only_assess(arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
-    many = _assess(arguments, given)
-    print(f"{table.many_table(many)}\n\n{table.reach_table(many_reaches(many))}")
+def _only_assess(arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
+    many = _assess(arguments, variables)
+    print(f"{table.many_table(many)}\n\n{table.target_table(many_targets(many))}")
     return 0
 
 
-def _only_set(_arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
-    qos = _set(given)
-    return _told(qos, qos_reaches(qos))
+def _only_set(_arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
+    qos = _set(variables)
+    return _print_targets(qos, qos_targets(qos))
 
 
-def _only_set_on_node(arguments: argparse.Namespace, given: Mapping[str, str]) -> int:
-    with _booted(arguments, given) as (node, _facts):
+def _only_set_on_node(arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
+    with _booted(arguments, variables) as (node, _facts):
         qos = _set_on(node)
-    return _told(qos.raw, node_qos_reaches(qos))
+    return _print_targets(qos.raw, node_qos_targets(qos))
 
 
 def _set_on(node: BenchNode) -> NodeQosCost:
@@ -93,14 +93,14 @@ def _set_on(node: BenchNode) -> NodeQosCost:
     return node_qos_cost(node)
 
 
-def _told(cost: QosCost, reaches: Sequence[Reach]) -> int:
-    print(f"{table.qos_table(cost)}\n\n{table.reach_table(reaches)}")
-    return 0 if all(each.reached for each in reaches if each.counted) else 1
+def _print_targets(cost: QosCost, targets: Sequence[Target]) -> int:
+    print(f"{table.qos_table(cost)}\n\n{table.target_table(targets)}")
+    return 0 if all(target.reached for target in targets if target.counted) else 1
 
 
-def _measure(arguments: argparse.Namespace, given: Mapping[str, str]) -> tuple[Machine, Runs, NodeQosCost]:
-    with _booted(arguments, given) as (node, facts):
-        runner = Runner(node, node.inventory(), given, say)
+def _measure(arguments: argparse.Namespace, variables: Mapping[str, str]) -> tuple[Machine, Runs, NodeQosCost]:
+    with _booted(arguments, variables) as (node, facts):
+        runner = Runner(node, node.inventory(), variables, say)
         load = os.getloadavg()[0]
         say(f"{arguments.rounds} rounds; 1-minute load {load:.1f}")
         runs = all_runs(runner, arguments.rounds)
@@ -108,9 +108,9 @@ def _measure(arguments: argparse.Namespace, given: Mapping[str, str]) -> tuple[M
 
 
 @contextmanager
-def _booted(arguments: argparse.Namespace, given: Mapping[str, str]) -> Iterator[tuple[BenchNode, dict[str, Any]]]:
-    """The node and the lab's facts of it; taken down in the end."""
-    node = BenchNode(NODE, given)
+def _booted(arguments: argparse.Namespace, variables: Mapping[str, str]) -> Iterator[tuple[BenchNode, dict[str, Any]]]:
+    """The node and the lab's facts about it; the node is taken down at the end."""
+    node = BenchNode(NODE, variables)
     say("booting a misaligned node …")
     try:
         yield node, node.up()
@@ -120,7 +120,7 @@ def _booted(arguments: argparse.Namespace, given: Mapping[str, str]) -> Iterator
 
 
 def _end(node: BenchNode) -> None:
-    """Take the node down. What went wrong before is worth more than that this fails, too."""
+    """Take the node down. A failure here must not hide an earlier error, so it is only printed."""
     try:
         node.down()
     except NodeError as error:
@@ -131,17 +131,17 @@ def _finish(report: Report, arguments: argparse.Namespace) -> int:
     report.write(REPORT)
     print(f"\n{report.text()}\n", flush=True)
     say(f"the longest tasks of the change:\n{table.slowest_tasks(report.runs.change)}")
-    say(f"all of it as JSON: {REPORT}")
+    say(f"complete report as JSON: {REPORT}")
     if arguments.update_docs:
         DOCUMENT.write_text(with_figures(DOCUMENT.read_text(encoding="utf-8"), report.text()), encoding="utf-8")
         say(f"written into {DOCUMENT}")
     if not report.counts_are_right:
-        say("failed: module executions are not what they have to be")
+        say("failed: the numbers of module executions, calls or written files are wrong; see the targets above")
     return 0 if report.counts_are_right else 1
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """How to make the same figures."""
+    """The command that produces the same figures."""
     changed = [f" --rounds {arguments.rounds}"] * (arguments.rounds != ROUNDS)
     changed += [f" --assess-many {arguments.assess_many}"] * (arguments.assess_many != NODES)
     return "tests/bench" + "".join(changed) if changed else "make bench"
@@ -165,5 +165,5 @@ def _parser() -> argparse.ArgumentParser:
         ("--qos-node-only", _only_set_on_node, "only settings on cgroups of the node"),
     ):
         parser.add_argument(name, dest="only", action="store_const", const=part, help=what)
-    parser.add_argument("--keep", action="store_true", help="leave the node up, for a look at it")
+    parser.add_argument("--keep", action="store_true", help="leave the node up for inspection")
     return parser

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The commands that are compared."""
+"""The commands that the benchmark compares."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .places import BENCH
 
 
 class Contestant(Enum):
-    """Each makes one connection to the same node with the same settings."""
+    """A command; each makes one connection to the same node with the same settings."""
 
     PING = "ping"
     PROVISION = "provision"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a command cost this machine."""
+"""The time and memory that a command takes on this machine."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PATIENCE = 1800.0
-"""Seconds after which a command is stopped: it hangs."""
+TIMEOUT = 1800.0
+"""Seconds after which a hanging command is stopped."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Wall and CPU seconds, and MiB of the largest process; those that the command waited for are included."""
+    """Wall and CPU seconds, and MiB of the largest process; includes child processes that the command waited for."""
 
     wall: float
     cpu: float
@@ -27,24 +27,24 @@ class Cost:
 
 
 def run_measured(
-    argv: Sequence[str], log: Path, environment: Mapping[str, str], folder: Path, patience: float = PATIENCE
+    argv: Sequence[str], log: Path, environment: Mapping[str, str], directory: Path, timeout: float = TIMEOUT
 ) -> tuple[int, Cost]:
-    """Run a command with its output in ``log``; its exit status (negative: a signal) and its cost."""
+    """Run a command with its output in ``log``; returns its exit status (negative: a signal) and its cost."""
     with log.open("wb") as output:
         began = time.monotonic()
         process = subprocess.Popen(
             argv,
-            cwd=folder,
+            cwd=directory,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        deadline = threading.Timer(patience, os.killpg, (process.pid, signal.SIGTERM))
+        deadline = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGTERM))
         deadline.start()
         try:
-            # Not process.wait(): only wait4 tells the usage of this one child.
+            # Not process.wait(): only wait4 returns the usage of this child alone.
             _pid, status, usage = os.wait4(process.pid, 0)
         except BaseException:
             process.terminate()

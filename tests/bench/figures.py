@@ -27,5 +27,5 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def ratios(numerators: Sequence[float], denominators: Sequence[float]) -> Spread:
-    """The Spread of round-by-round ratios: what loads the machine for a while loads both of a round."""
+    """The Spread of round-by-round ratios: a temporary load on the machine affects both commands of a round."""
     return spread([above / below for above, below in zip(numerators, denominators, strict=True)])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a reader has to know of the machine that made the figures."""
+"""The machine on which the figures were measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Machine:
-    """The control node; ``load`` is the 1-minute load average as the rounds began and as they ended."""
+    """The control node; ``load`` is the 1-minute load average at the beginning and the end of the rounds."""
 
     cores: int
     cpu: str
@@ -23,7 +23,7 @@ class Machine:
     load: tuple[float, ...]
 
     def __str__(self) -> str:
-        loads = " to ".join(f"{each:.1f}" for each in self.load)
+        loads = " to ".join(f"{average:.1f}" for average in self.load)
         return (
             f"{self.cores} cores ({self.cpu}), Python {self.python}, ansible-core {self.ansible_core}; "
             f"1-minute load {loads}, the node's own share of it included; the node runs on {self.engine}"
@@ -31,7 +31,7 @@ class Machine:
 
 
 def describe_machine(node: dict[str, Any], load: tuple[float, ...]) -> Machine:
-    """The Machine we run on, with the engine of a lab node's facts."""
+    """The Machine that runs the benchmark, with the engine from a lab node's facts."""
     return Machine(
         cores=os.cpu_count() or 1,
         cpu=cpu_model(),
@@ -43,7 +43,7 @@ def describe_machine(node: dict[str, Any], load: tuple[float, ...]) -> Machine:
 
 
 def cpu_model() -> str:
-    """The model that /proc/cpuinfo names first."""
+    """The first model name in /proc/cpuinfo."""
     with open("/proc/cpuinfo", encoding="utf-8") as lines:
         names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
         return next(names, platform.machine())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What it costs to assess many recorded nodes: a quarter of them, half of them, all of them."""
+"""The cost of assessing many recorded nodes: a quarter, a half and all of them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 
 from .cost import Cost, run_measured
 from .places import LOGS, MANY, SNAPSHOTS
-from .reaches import Reach
+from .reaches import Target
 
 NODES = 1000
 PODS, CONTAINERS = 110, 250
-"""kubelet's default limit, and what a busy node runs in them."""
+"""kubelet's default limit of pods, and the containers that a busy node runs in them."""
 SHARES = (4, 2, 1)
 SECONDS, MIB, LINEAR = 60.0, 500.0, 1.1
 
@@ -30,7 +30,7 @@ class ManyError(Exception):
 
 @dataclass(frozen=True)
 class ManyCost:
-    """What one run of the playbook over ``nodes`` snapshots took."""
+    """The cost of one run of the playbook over ``nodes`` snapshots."""
 
     nodes: int
     mib: float
@@ -38,7 +38,7 @@ class ManyCost:
 
 
 def assess_many(nodes: int, environment: Mapping[str, str]) -> tuple[ManyCost, ...]:
-    """Costs of ever larger parts of ``nodes`` snapshots, made of the recorded ones."""
+    """Costs of increasing parts of ``nodes`` snapshots, which are derived from the recorded ones."""
     if nodes < SHARES[0]:
         raise ManyError(f"{nodes} nodes are too few to see how the cost grows")
     try:
@@ -48,21 +48,21 @@ def assess_many(nodes: int, environment: Mapping[str, str]) -> tuple[ManyCost, .
 
 
 def growth(costs: Sequence[ManyCost]) -> float:
-    """How much more CPU time twice as many nodes take, at worst and per node; 1 is linear, above it is more than that.
+    """The worst ratio of CPU time per node when the number of nodes doubles; 1 is linear growth, more is worse.
 
-    Not wall time, in which everything else that the machine does would count.
+    Wall time is not used, because it includes the other load of the machine.
     """
     return max((after.cost.cpu / before.cost.cpu) / (after.nodes / before.nodes) for before, after in pairwise(costs))
 
 
-def many_reaches(costs: Sequence[ManyCost]) -> tuple[Reach, ...]:
-    """What is to be reached with the largest run, and by the growth of all."""
+def many_targets(costs: Sequence[ManyCost]) -> tuple[Target, ...]:
+    """Targets for the largest run, and for the growth of all runs."""
     last = costs[-1]
     what = f"assessing {last.nodes} recorded nodes"
     return (
-        Reach(f"{what}, wall", f"{last.cost.wall:.1f} s", f"< {SECONDS:.0f} s", last.cost.wall < SECONDS),
-        Reach(f"{what}, memory", f"{last.cost.peak_mib:.0f} MiB", f"< {MIB:.0f} MiB", last.cost.peak_mib < MIB),
-        Reach(
+        Target(f"{what}, wall", f"{last.cost.wall:.1f} s", f"< {SECONDS:.0f} s", last.cost.wall < SECONDS),
+        Target(f"{what}, memory", f"{last.cost.peak_mib:.0f} MiB", f"< {MIB:.0f} MiB", last.cost.peak_mib < MIB),
+        Target(
             "CPU time of a recorded node, twice as many to half as many",
             f"{growth(costs):.2f}",
             f"≤ {LINEAR}",
@@ -72,36 +72,40 @@ def many_reaches(costs: Sequence[ManyCost]) -> tuple[Reach, ...]:
 
 
 def busy(snapshot: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """The snapshot with another name and as many pods and containers as a full node has."""
-    ids = [hashlib.sha256(f"{number}/{each}".encode()).hexdigest() for each in range(CONTAINERS + PODS)]
+    """The snapshot with another host name and as many pods and containers as a full node has."""
+    ids = [hashlib.sha256(f"{number}/{index}".encode()).hexdigest() for index in range(CONTAINERS + PODS)]
     sandboxes, containers = ids[:PODS], ids[PODS:]
     pods = [f"pod{sandbox[:8]}_{sandbox[8:12]}" for sandbox in sandboxes]
-    folders = [f"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-{pod}.slice" for pod in pods]
+    cgroups = [f"0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-{pod}.slice" for pod in pods]
     cri = {
         **snapshot["runtime"]["cri"],
-        "sandboxes": [{"id": each, "ready": True, "namespace": "default", "name": each[:8]} for each in sandboxes],
+        "sandboxes": [
+            {"id": sandbox, "ready": True, "namespace": "default", "name": sandbox[:8]} for sandbox in sandboxes
+        ],
         "containers": [
-            {"id": each, "sandbox": sandboxes[at % PODS], "running": True, "name": "main"}
-            for at, each in enumerate(containers)
+            {"id": container, "sandbox": sandboxes[at % PODS], "running": True, "name": "main"}
+            for at, container in enumerate(containers)
         ],
     }
     return {
         **snapshot,
         "system": {**snapshot["system"], "hostname": f"node{number}"},
-        "containers": {f"{folders[at % PODS]}/cri-containerd-{each}.scope": 1 for at, each in enumerate(ids)},
+        "containers": {
+            f"{cgroups[at % PODS]}/cri-containerd-{identifier}.scope": 1 for at, identifier in enumerate(ids)
+        },
         "runtime": {**snapshot["runtime"], "cri": cri},
     }
 
 
-def write_snapshots(folder: Path, nodes: int) -> float:
-    """Fill a folder; the MiB of one snapshot on average."""
-    folder.mkdir(parents=True)
+def write_snapshots(directory: Path, nodes: int) -> float:
+    """Write snapshots into a directory; returns the average MiB of one snapshot."""
+    directory.mkdir(parents=True)
     recorded = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(SNAPSHOTS.glob("*.json"))]
     size = 0
     for number in range(nodes):
         text = json.dumps(busy(recorded[number % len(recorded)], number), indent=1)
         size += len(text)
-        (folder / f"node{number:04}.snapshot.json").write_text(text, encoding="utf-8")
+        (directory / f"node{number:04}.snapshot.json").write_text(text, encoding="utf-8")
     return size / nodes / (1 << 20)
 
 

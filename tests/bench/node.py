@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The benchmark's own lab node, by the lab's command line."""
+"""The benchmark's lab node, controlled with the lab's command line."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import Any
 from ..run.places import CHECKOUT
 
 KIND = ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "systemd", "--driver-runtime", "cgroupfs")
-"""Misaligned in every way that `provision` mends: drivers that differ, NRI off, CPU manager `none`."""
+"""Misaligned in every way that `provision` fixes: different drivers, NRI off, CPU manager `none`."""
 
 
 class NodeError(Exception):
-    """The lab refused; it has said why."""
+    """A lab command failed; its output says why."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class BenchNode:
     environment: Mapping[str, str]
 
     def up(self) -> dict[str, Any]:
-        """Boot it and wait for its pods; the lab's facts of it."""
+        """Boot the node and wait for its pods; returns the lab's facts about it."""
         facts: dict[str, Any] = json.loads(self._lab("up", self.name, *KIND, "--json"))
         return facts
 
@@ -36,23 +36,23 @@ class BenchNode:
         return Path(self._lab("inventory", self.name).strip())
 
     def warm(self) -> None:
-        """Open the shared ssh connection, unless it is open: nobody shall pay for it, or everybody."""
+        """Open the shared ssh connection unless it is open, so that no measured command has to."""
         self._lab("ssh", self.name, "--", "true")
 
-    def run(self, command: str, given: bytes) -> str:
-        """Standard output of a shell command on the node, which reads what is given."""
-        return self._lab("ssh", self.name, "--", command, given=given)
+    def run(self, command: str, stdin: bytes) -> str:
+        """Standard output of a shell command on the node, which reads ``stdin``."""
+        return self._lab("ssh", self.name, "--", command, stdin=stdin)
 
     def down(self) -> None:
         self._lab("down", self.name)
 
-    def _lab(self, *arguments: str, given: bytes = b"") -> str:
-        """Standard output; progress goes where ours does."""
+    def _lab(self, *arguments: str, stdin: bytes = b"") -> str:
+        """Standard output of a lab command; its progress goes to this process's standard error."""
         done = subprocess.run(
             [sys.executable, "tests/lab", *arguments],
             cwd=CHECKOUT,
             env=self.environment,
-            input=given,
+            input=stdin,
             stdout=subprocess.PIPE,
             check=False,
         )

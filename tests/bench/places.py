@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Folders of the benchmark, and the environment that every contestant runs in."""
+"""Directories of the benchmark, and the environment of every contestant."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MANY = OUTPUT / "many"
 DOCUMENT = CHECKOUT / "docs" / "benchmark.md"
 SNAPSHOTS = CHECKOUT / "tests" / "unit" / "fixtures" / "snapshots"
 RECORD_VARIABLE = "COLOCATION_BENCH_RECORD"
-"""Names the file that the callback plugin writes."""
+"""The variable with the path of the file that the callback plugin writes."""
 
 
 def environment(base: Mapping[str, str]) -> dict[str, str]:
-    """The same for all: ansible.cfg in this folder instead of the user's, and bytecode is kept."""
-    # PYTHONPATH goes: a user has none. Without bytecode each run would compile all of Ansible anew.
-    kept = {
+    """The environment of all contestants: ansible.cfg of this directory instead of the user's, and bytecode."""
+    # A user has no PYTHONPATH. Without bytecode each run would compile all of Ansible again.
+    variables = {
         name: value
         for name, value in base.items()
         if not name.startswith("ANSIBLE_") and name != "PYTHONDONTWRITEBYTECODE"
     }
-    tools = tool_environment(kept)
+    tools = tool_environment(variables)
     del tools["PYTHONPATH"]
     return {
         **tools,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What planning costs the controller, measured on snapshots of real nodes in fresh processes."""
+"""The cost of planning on the controller, measured on snapshots of real nodes in new processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARGUMENTS: dict[str, Any] = {
     "allow_disruption": True,
     "preflight": False,
 }
-"""``preflight`` asks the node whether it would begin, and a recorded one cannot answer."""
+"""``preflight`` is false, because it runs on the node, which a snapshot does not have."""
 CASES = {
     "aligned": ("trixie-v2-aligned.json", ARGUMENTS),
     "text edited": ("trixie-v2-drivers-differ.json", {**ARGUMENTS, "topology_manager_policy": "best-effort"}),
@@ -38,7 +38,7 @@ class PlanningError(Exception):
 class PlanningCost:
     """CPU milliseconds, medians over processes.
 
-    ``load_ms``: loading the action plugin and its editors, which Ansible does once in a run, compiling all of it anew.
+    ``load_ms``: loading the action plugin and its editors, which Ansible does and compiles once in a run.
     ``first_ms``: the first plan of a process. ``again_ms``: each further plan.
     """
 
@@ -59,7 +59,7 @@ def planning_costs(environment: Mapping[str, str], processes: int = PROCESSES) -
 
 
 def combined(case: str, reports: list[dict[str, Any]]) -> PlanningCost:
-    """One PlanningCost of what several processes measured."""
+    """The PlanningCost of the reports of several processes."""
     medians = {
         name: round(statistics.median(report[name] for report in reports), 1)
         for name in ("load_ms", "first_ms", "again_ms")

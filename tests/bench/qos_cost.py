@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What settings on many pods cost, beside a bare loop of the same writes."""
+"""The cost of settings on many pods, compared with a bare loop of the same writes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any
 from ..run.places import DEV
 from .figures import Spread, ratios, spread
 from .places import BENCH
-from .reaches import Reach
+from .reaches import Target
 
 BARE_LOOPS = 2.0
 
 
 class QosError(Exception):
-    """The settings could not be made; the message says why."""
+    """The settings could not be applied or measured; the message says why."""
 
 
 class Stage(str, Enum):
-    """What is measured, by the name that qos_settings.py gives it."""
+    """A measured stage, by its name in the output of qos_settings.py."""
 
     BARE = "bare"
     READ = "read"
@@ -36,7 +36,7 @@ class Stage(str, Enum):
 
 @dataclass(frozen=True)
 class QosCost:
-    """CPU milliseconds and files written, by stage and in each the rounds in their order."""
+    """CPU milliseconds and files written, by stage; each with the rounds in their order."""
 
     pods: int
     settings: int
@@ -52,17 +52,17 @@ class QosCost:
         return spread(self.cpu_ms[stage])
 
     def in_bare_loops(self, stage: Stage) -> Spread:
-        """As a multiple of the bare loop of writes."""
+        """The CPU time as a multiple of the bare loop of writes."""
         return ratios(self.cpu_ms[stage], self.cpu_ms[Stage.BARE])
 
     def in_bare_loops_that_read(self, stage: Stage) -> Spread:
-        """As a multiple of a bare loop that writes and another that reads all of it back."""
+        """The CPU time as a multiple of a bare loop that writes plus another that reads everything back."""
         both = [write + read for write, read in zip(self.cpu_ms[Stage.BARE], self.cpu_ms[Stage.READ], strict=True)]
         return ratios(self.cpu_ms[stage], both)
 
 
 def qos_cost(environment: Mapping[str, str]) -> QosCost:
-    """What one process measures."""
+    """The QosCost that one new process measures."""
     done = subprocess.run(
         [sys.executable, "-P", str(BENCH / "qos_settings.py")],
         env={**environment, "PYTHONPATH": str(DEV)},
@@ -77,20 +77,20 @@ def qos_cost(environment: Mapping[str, str]) -> QosCost:
 
 
 def combined(report: Mapping[str, Any], place: str = QosCost.place) -> QosCost:
-    """The QosCost of what the process printed; QosError unless each stage but the last wrote what it had to."""
+    """The QosCost of a process's output; QosError unless the bare loop and the raw backend wrote every file."""
     rounds = report["rounds"]
-    cpu_ms = {stage: tuple(each[stage.value]["cpu_ms"] for each in rounds) for stage in Stage}
-    files = {stage: tuple(each[stage.value]["written"] for each in rounds) for stage in Stage}
-    wanted = report["pods"] * report["settings"]
-    if {*files[Stage.BARE], *files[Stage.RAW]} != {wanted}:
-        raise QosError(f"not the same writes: {wanted} files are to be written, and were {files}")
+    cpu_ms = {stage: tuple(measured[stage.value]["cpu_ms"] for measured in rounds) for stage in Stage}
+    files = {stage: tuple(measured[stage.value]["written"] for measured in rounds) for stage in Stage}
+    expected = report["pods"] * report["settings"]
+    if {*files[Stage.BARE], *files[Stage.RAW]} != {expected}:
+        raise QosError(f"not the same writes: {expected} files must be written, but the stages wrote {files}")
     return QosCost(report["pods"], report["settings"], cpu_ms, files, place)
 
 
-def qos_reaches(cost: QosCost) -> tuple[Reach, ...]:
-    """Times are compared with the writes alone, although the raw backend reads everything back."""
+def qos_targets(cost: QosCost) -> tuple[Target, ...]:
+    """Targets. Times are compared with the writes alone, although the raw backend reads everything back."""
     raw, again = cost.in_bare_loops(Stage.RAW), max(cost.written[Stage.AGAIN])
     return (
-        Reach(f"raw writes of {cost.what} in bare loops", str(raw), f"≤ {BARE_LOOPS:.2f}", raw.median <= BARE_LOOPS),
-        Reach(f"files that the second run of {cost.what} writes", f"{again}", "0", again == 0, counted=True),
+        Target(f"raw writes of {cost.what} in bare loops", str(raw), f"≤ {BARE_LOOPS:.2f}", raw.median <= BARE_LOOPS),
+        Target(f"files that the second run of {cost.what} writes", f"{again}", "0", again == 0, counted=True),
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What settings cost on the cgroups of the benchmark's node, and how many calls to its systemd they are."""
+"""The cost of settings on the cgroups of the benchmark's node, and the number of calls to its systemd."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 from ...plugins.module_utils.state import installed_engine
 from .node import BenchNode
 from .places import BENCH
-from .qos_cost import QosCost, combined, qos_reaches
-from .reaches import Reach
+from .qos_cost import QosCost, combined, qos_targets
+from .reaches import Target
 
 PLACE = "on the node"
 COLLECTION = "ansible_collections/volcano/colocation"
@@ -37,7 +37,7 @@ REMOTE = (
     f" --unit={UNIT} --slice={UNIT}.slice --property=Delegate=yes python3 -B $file </dev/null;"
     f" status=$?; systemctl stop {UNIT}.slice; rm -f $file; exit $status"
 )
-"""As a service whose cgroup is its own; with it goes all that was made below."""
+"""Runs a zip as a service with a delegated cgroup; stopping its slice removes everything below."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class NodeQosCost:
 
 
 def node_qos_cost(node: BenchNode) -> NodeQosCost:
-    """What a process on the node measures."""
+    """The NodeQosCost that a process on the node measures."""
     return of_report(json.loads(node.run(REMOTE, program())))
 
 
 def program() -> bytes:
-    """A zip that Python runs: what modules bring to a node, and the measurement."""
+    """A zip that Python runs: the code that modules send to a node, and the measurement."""
     code = {f"{package}/__init__.py": b"" for package in (*PACKAGES, f"{COLLECTION}/tests")}
     for name, text in installed_engine.sources().items():
         code[f"{COLLECTION}/plugins/module_utils/{name.partition('/')[2]}"] = text
@@ -73,19 +73,19 @@ def program() -> bytes:
 
 
 def of_report(report: Mapping[str, Any]) -> NodeQosCost:
-    """The NodeQosCost of what the process printed; QosError unless bare loop and raw backend made the same writes."""
+    """The NodeQosCost of a process's output; QosError unless bare loop and raw backend wrote every file."""
     units = report["units"]
-    return NodeQosCost(combined(report, PLACE), [each["calls"] for each in units], [each["again"] for each in units])
+    return NodeQosCost(combined(report, PLACE), [unit["calls"] for unit in units], [unit["again"] for unit in units])
 
 
-def node_qos_reaches(cost: NodeQosCost) -> tuple[Reach, ...]:
+def node_qos_targets(cost: NodeQosCost) -> tuple[Target, ...]:
     return (
-        *qos_reaches(cost.raw),
+        *qos_targets(cost.raw),
         _calls(f"calls for the {cost.raw.settings} properties of a unit", cost.calls, 1),
         _calls("calls of the second run", cost.again, 0),
     )
 
 
-def _calls(what: str, found: Sequence[int], wanted: int) -> Reach:
-    value = ", ".join(str(each) for each in sorted({*found}))
-    return Reach(what, value, str(wanted), {*found} == {wanted}, counted=True)
+def _calls(what: str, counts: Sequence[int], expected: int) -> Target:
+    value = ", ".join(str(count) for count in sorted({*counts}))
+    return Target(what, value, str(expected), {*counts} == {expected}, counted=True)

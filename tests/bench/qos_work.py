@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is measured of settings on pods, wherever their cgroups are: on this machine or, by qos_node.py, on a node.
+"""Measures settings on pods, whose cgroups are on this machine or, with qos_node.py, on a node.
 
-Nothing is needed but the standard library and what our modules bring with them.
+Needs only the standard library and the code that the collection's modules send to a node.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ OPTIONS: Mapping[str, Any] = {
     "memory_qos": None,
     "cgroup_root": "/sys/fs/cgroup",
 }
-"""Of cgroup_qos, as Ansible fills them in."""
+"""Options of cgroup_qos with Ansible's defaults."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """Settings, and what has to be in the files then."""
+    """Settings, and the resulting contents of the files."""
 
     settings: Mapping[str, Any]
     texts: Mapping[str, str]
@@ -91,19 +91,19 @@ SIDES = (
         },
     ),
 )
-"""Every setting has another value on the other side, so that each is written."""
+"""Every setting differs between the two sides, so that each one is written."""
 
 
-def planned(node: Node, given: Mapping[str, Any]) -> workflow.Plan:
-    """What cgroup_qos would do with these options."""
-    options = {**OPTIONS, **given}
-    found = kubelet_cgroups(node.host, node.hierarchies, options)
-    return workflow.plan(node, found, parse_request(node.host, options), lambda _pod: None)
+def make_plan(node: Node, explicit: Mapping[str, Any]) -> workflow.Plan:
+    """The plan of cgroup_qos with these options."""
+    options = {**OPTIONS, **explicit}
+    cgroups = kubelet_cgroups(node.host, node.hierarchies, options)
+    return workflow.plan(node, cgroups, parse_request(node.host, options), lambda _pod: None)
 
 
 @dataclass(frozen=True)
 class Pods:
-    """Cgroups of pods below ``top``, and the options of cgroup_qos that mean all of them."""
+    """Cgroups of pods below ``top``, and the options of cgroup_qos that select all of them."""
 
     node: Node
     top: Path
@@ -112,27 +112,27 @@ class Pods:
 
     @property
     def files(self) -> list[tuple[str, str]]:
-        """The path and the name of each file that a setting is in."""
+        """The path and the name of each file with a setting."""
         return [(str(self.top / name / file), file) for name in self.names for file in SIDES[0].texts]
 
     def plan(self, side: Side) -> workflow.Plan:
-        return planned(self.node, {**self.options, "settings": side.settings})
+        return make_plan(self.node, {**self.options, "settings": side.settings})
 
-    def carry_out(self, plan: workflow.Plan) -> None:
-        """The raw backend: the writes of a plan in their order, and the proof that they show."""
+    def write_raw(self, plan: workflow.Plan) -> None:
+        """The raw backend: write the files of a plan in order, and check them."""
         apply_steps(self.node, plan.steps, {cgroup: state.texts for cgroup, state in plan.states.items()}, Clock())
 
     def run(self, side: Side) -> None:
-        """All that cgroup_qos does, without what Ansible does for every module."""
+        """Everything that cgroup_qos does, without Ansible's own work for a module."""
         workflow.execute(self.node, self.plan(side), Clock())
 
     def wrong(self, side: Side) -> list[str]:
-        """Files that do not say what they should."""
+        """Files whose content is not that of ``side``."""
         return [path for path, file in self.files if Path(path).read_text() != side.texts[file] + "\n"]
 
 
 def bare(files: Sequence[tuple[str, str]], side: Side) -> None:
-    """The writes of a side, and nothing else."""
+    """Only the writes of a side."""
     for path, file in files:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.write(handle, (side.texts[file] + "\n").encode())
@@ -140,7 +140,7 @@ def bare(files: Sequence[tuple[str, str]], side: Side) -> None:
 
 
 def read_back(files: Sequence[tuple[str, str]]) -> None:
-    """What is in the files, and nothing else."""
+    """Only read the files."""
     for path, _file in files:
         handle = os.open(path, os.O_RDONLY)
         os.read(handle, 4096).decode()
@@ -148,11 +148,11 @@ def read_back(files: Sequence[tuple[str, str]]) -> None:
 
 
 Count = Callable[[Callable[[], None]], int]
-"""Runs something, and tells how many files it wrote."""
+"""Runs a function, and returns the number of files that it wrote."""
 
 
 def measured(pods: Pods, side: Side, work: Callable[[], None], count: Count) -> dict[str, Any]:
-    """CPU milliseconds of a work that has to end with the values of ``side``, and how many files it wrote."""
+    """CPU milliseconds and written files of ``work``; SystemExit unless the files then have the values of ``side``."""
     spent: list[float] = []
 
     def timed() -> None:
@@ -163,12 +163,12 @@ def measured(pods: Pods, side: Side, work: Callable[[], None], count: Count) -> 
     written = count(timed)
     wrong = pods.wrong(side)
     if wrong:
-        raise SystemExit(f"{len(wrong)} files do not say what was written, such as {wrong[0]}")
+        raise SystemExit(f"{len(wrong)} files do not have the written content, such as {wrong[0]}")
     return {"cpu_ms": round(spent[0], 2), "written": written}
 
 
 def one_round(pods: Pods, number: int, count: Count) -> dict[str, Any]:
-    """Each stage writes every file, but the reading and the second run; every other round the raw backend begins."""
+    """Measure each stage. All write every file except ``read`` and ``again``; bare loop and raw backend take turns."""
     first, second = SIDES[number % 2], SIDES[1 - number % 2]
     files = pods.files
 
@@ -177,15 +177,15 @@ def one_round(pods: Pods, number: int, count: Count) -> dict[str, Any]:
 
     def raw(side: Side) -> dict[str, Any]:
         plan = pods.plan(side)
-        return measured(pods, side, lambda: pods.carry_out(plan), count)
+        return measured(pods, side, lambda: pods.write_raw(plan), count)
 
-    turns = {"bare": by_loop, "raw": raw}
-    order = list(turns) if number % 2 == 0 else list(reversed(turns))
-    found = {name: turns[name](side) for name, side in zip(order, (first, second), strict=True)}
-    found["read"] = measured(pods, second, lambda: read_back(files), count)
-    found["whole"] = measured(pods, first, lambda: pods.run(first), count)
-    found["again"] = measured(pods, first, lambda: pods.run(first), count)
-    return found
+    runners = {"bare": by_loop, "raw": raw}
+    order = list(runners) if number % 2 == 0 else list(reversed(runners))
+    results = {name: runners[name](side) for name, side in zip(order, (first, second), strict=True)}
+    results["read"] = measured(pods, second, lambda: read_back(files), count)
+    results["whole"] = measured(pods, first, lambda: pods.run(first), count)
+    results["again"] = measured(pods, first, lambda: pods.run(first), count)
+    return results
 
 
 def report(pods: Pods, rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

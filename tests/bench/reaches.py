@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is to be reached, and whether it was."""
+"""The targets of the benchmark, and whether they are reached."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ EDITED_PLANNING_MS = 50.0
 
 
 @dataclass(frozen=True)
-class Reach:
-    """``counted``: a number that no machine makes slower; it has to be right."""
+class Target:
+    """A target; ``counted`` means a number that does not depend on the machine and must be right."""
 
     what: str
     value: str
@@ -32,19 +32,19 @@ class Reach:
 
 
 def compare(runs: Runs, other: Contestant) -> Spread:
-    """Aligned provision as a multiple of another contestant, without what the node's own programs took."""
+    """Wall time of aligned provision as a multiple of another contestant's, without the node's own programs."""
     rounds = runs.rounds
     return ratios([run.net for run in rounds[Contestant.PROVISION]], [run.net for run in rounds[other]])
 
 
 def compare_cpu(runs: Runs, other: Contestant) -> Spread:
-    """The same of the controller's CPU time."""
+    """CPU time of the controller for aligned provision as a multiple of another contestant's."""
     rounds = runs.rounds
     return ratios([run.cost.cpu for run in rounds[Contestant.PROVISION]], [run.cost.cpu for run in rounds[other]])
 
 
-def reaches(runs: Runs, planning: Sequence[PlanningCost]) -> tuple[Reach, ...]:
-    """All reaches in the order in which they are printed."""
+def targets(runs: Runs, planning: Sequence[PlanningCost]) -> tuple[Target, ...]:
+    """All targets of runs and planning, in the order in which they are printed."""
     pings, share = compare(runs, Contestant.PING), compare(runs, Contestant.STOCK)
     return (
         _executions("module executions, aligned node", runs.counted[Contestant.PROVISION], ALIGNED_EXECUTIONS),
@@ -55,26 +55,26 @@ def reaches(runs: Runs, planning: Sequence[PlanningCost]) -> tuple[Reach, ...]:
             "planning an aligned node in the rounds", _worst(runs.rounds[Contestant.PROVISION]), ALIGNED_PLANNING_MS
         ),
         _planning("planning with edits in the change", _worst([runs.change]), EDITED_PLANNING_MS),
-        *(_planning(f"planning a recorded node, {each.case}", each.first_ms, _bound(each)) for each in planning),
+        *(_planning(f"planning a recorded node, {cost.case}", cost.first_ms, _bound(cost)) for cost in planning),
     )
 
 
-def _executions(what: str, run: Run, wanted: int) -> Reach:
-    """Ansible's word and our own have to agree, polls too."""
-    told = (run.trace.executions, run.trace.polls)
-    right = told == (run.record.executions, run.record.polls) and told[0] == wanted
-    value = f"{told[0]} and {told[1]} poll(s)"
-    if told != (run.record.executions, run.record.polls):
-        value += f"; by our own word {run.record.executions} and {run.record.polls}"
-    return Reach(what, value, f"{wanted}", right, counted=True)
+def _executions(what: str, run: Run, expected: int) -> Target:
+    """Ansible's output and the collection's ``usage`` must have the same numbers of executions and polls."""
+    reported = (run.trace.executions, run.trace.polls)
+    right = reported == (run.record.executions, run.record.polls) and reported[0] == expected
+    value = f"{reported[0]} and {reported[1]} poll(s)"
+    if reported != (run.record.executions, run.record.polls):
+        value += f"; `usage` reports {run.record.executions} and {run.record.polls}"
+    return Target(what, value, f"{expected}", right, counted=True)
 
 
-def _at_most(what: str, found: Spread, bound: float) -> Reach:
-    return Reach(what, str(found), f"≤ {bound:.2f}", found.median <= bound)
+def _at_most(what: str, ratio: Spread, bound: float) -> Target:
+    return Target(what, str(ratio), f"≤ {bound:.2f}", ratio.median <= bound)
 
 
-def _planning(what: str, milliseconds: float, bound: float) -> Reach:
-    return Reach(what, f"{milliseconds:.1f} ms", f"< {bound:.0f} ms", milliseconds < bound)
+def _planning(what: str, milliseconds: float, bound: float) -> Target:
+    return Target(what, f"{milliseconds:.1f} ms", f"< {bound:.0f} ms", milliseconds < bound)
 
 
 def _bound(cost: PlanningCost) -> float:
@@ -82,4 +82,4 @@ def _bound(cost: PlanningCost) -> float:
 
 
 def _worst(runs: Sequence[Run]) -> float:
-    return max((each for run in runs for each in run.record.planning_ms), default=0.0)
+    return max((milliseconds for run in runs for milliseconds in run.record.planning_ms), default=0.0)

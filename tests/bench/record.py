@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads what the callback plugin wrote of a run."""
+"""Reads the callback plugin's record of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Task:
-    """One task on the node; ``usage`` is what our own action plugins publish."""
+    """One task on the node; ``usage`` is that key of the result of the collection's action plugins."""
 
     action: str
     name: str
@@ -25,7 +25,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Record:
-    """All tasks of a run, and what they come to."""
+    """All tasks of a run, and their sums."""
 
     tasks: tuple[Task, ...] = ()
 
@@ -43,7 +43,7 @@ class Record:
 
     @property
     def executions(self) -> int:
-        """Module executions by our own word, polls apart."""
+        """Module executions that the collection reports, without polls."""
         return sum(usage["module_executions"] for usage in self._usages)
 
     @property
@@ -52,7 +52,7 @@ class Record:
 
     @property
     def planning_ms(self) -> tuple[float, ...]:
-        """CPU time of planning, of every task that planned."""
+        """CPU milliseconds of planning, for each task that planned."""
         return tuple(usage["planning_ms"] for usage in self._usages if usage["planning_ms"])
 
     @property

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The benchmark's outcome as text, as JSON and as a block of the documentation."""
+"""The benchmark's report as text, as JSON and as a block of the documentation."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 from . import table
 from .contestants import Contestant
 from .machine import Machine
-from .many import ManyCost, many_reaches
+from .many import ManyCost, many_targets
 from .planning_cost import PlanningCost
-from .qos_cost import QosCost, qos_reaches
-from .qos_node_cost import NodeQosCost, node_qos_reaches
-from .reaches import Reach, reaches
+from .qos_cost import QosCost, qos_targets
+from .qos_node_cost import NodeQosCost, node_qos_targets
+from .reaches import Target, targets
 from .rounds import Run, Runs
 
 BEGIN = "<!-- figures: written by make bench -->"
@@ -36,26 +36,26 @@ class Report:
     node_qos: NodeQosCost
 
     @property
-    def reaches(self) -> tuple[Reach, ...]:
+    def targets(self) -> tuple[Target, ...]:
         return (
-            *reaches(self.runs, self.planning),
-            *many_reaches(self.many),
-            *qos_reaches(self.qos),
-            *node_qos_reaches(self.node_qos),
+            *targets(self.runs, self.planning),
+            *many_targets(self.many),
+            *qos_targets(self.qos),
+            *node_qos_targets(self.node_qos),
         )
 
     @property
     def counts_are_right(self) -> bool:
-        return all(each.reached for each in self.reaches if each.counted)
+        return all(target.reached for target in self.targets if target.counted)
 
     def text(self) -> str:
-        """Markdown."""
+        """The report as Markdown."""
         rounds = len(self.runs.rounds[Contestant.PROVISION])
         return "\n\n".join(
             (
                 f"Made by `{self.command}` on {date.today().isoformat()}: {rounds} interleaved rounds, "
                 f"median (lowest–highest). {self.machine}.",
-                table.reach_table(self.reaches),
+                table.target_table(self.targets),
                 table.costs(self.runs),
                 table.ratio_table(self.runs),
                 table.planning_table(self.planning),
@@ -66,17 +66,17 @@ class Report:
         )
 
     def document(self) -> dict[str, Any]:
-        """Everything that was measured, for programs."""
+        """Everything that was measured, as a JSON document."""
         return {
             "schema": 1,
             "command": self.command,
             "machine": asdict(self.machine),
-            "reaches": [asdict(each) for each in self.reaches],
+            "reaches": [asdict(target) for target in self.targets],
             "misaligned": _run(self.runs.change),
-            "counted": {each.value: _run(run) for each, run in self.runs.counted.items()},
-            "rounds": {each.value: [_run(run) for run in runs] for each, runs in self.runs.rounds.items()},
-            "planning": [asdict(each) for each in self.planning],
-            "assess_many": [asdict(each) for each in self.many],
+            "counted": {contestant.value: _run(run) for contestant, run in self.runs.counted.items()},
+            "rounds": {contestant.value: [_run(run) for run in runs] for contestant, runs in self.runs.rounds.items()},
+            "planning": [asdict(cost) for cost in self.planning],
+            "assess_many": [asdict(cost) for cost in self.many],
             "qos": asdict(self.qos),
             "node_qos": asdict(self.node_qos),
         }
@@ -96,14 +96,14 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-class NoPlace(ValueError):
-    """The documentation has lost the comments between which the figures stand."""
+class NoBlock(ValueError):
+    """The page lacks the comments around the figures."""
 
 
 def with_figures(page: str, figures: str, begin: str = BEGIN, end: str = END) -> str:
-    """The page with the block between the two comments replaced; NoPlace when they are not there."""
-    before, found, rest = page.partition(begin)
-    _old, closed, after = rest.partition(end)
-    if not found or not closed:
-        raise NoPlace(f"the page needs a line {begin} and after it a line {end}")
+    """The page with the block between the two comments replaced; NoBlock where they are missing."""
+    before, opened, remaining = page.partition(begin)
+    _old, closed, after = remaining.partition(end)
+    if not opened or not closed:
+        raise NoBlock(f"the page needs a line {begin} and after it a line {end}")
     return f"{before}{begin}\n\n{figures}\n\n{end}{after}"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the contestants: the one change of the node, then round after round on the aligned node."""
+"""Runs the contestants: first one change of the node, then the rounds on the aligned node."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Say = Callable[[str], None]
 
 
 class RunFailed(Exception):
-    """A contestant did not end well; the message names its log."""
+    """A contestant failed; the message names its log."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Run:
 
     @property
     def net(self) -> float:
-        """Wall seconds without those that the node's own programs took."""
+        """Wall seconds without those of the node's own programs."""
         return self.cost.wall - self.record.program_seconds
 
 
@@ -49,7 +49,7 @@ class Runner:
         return self._run(contestant, label, ())
 
     def traced(self, contestant: Contestant, label: str) -> Run:
-        """A run that tells of its module executions. It prints more, and so costs a little more."""
+        """A run that prints its module executions (-vvv), which takes slightly longer."""
         return self._run(contestant, label, ("-vvv",))
 
     def _run(self, contestant: Contestant, label: str, more: Sequence[str]) -> Run:
@@ -67,7 +67,7 @@ class Runner:
 
 @dataclass(frozen=True)
 class Runs:
-    """``change``: the misaligned node; ``counted``: a run with -vvv of each; ``rounds``: what is compared."""
+    """``change``: on the misaligned node; ``counted``: one run of each with -vvv; ``rounds``: the compared runs."""
 
     change: Run
     counted: Mapping[Contestant, Run]
@@ -75,21 +75,24 @@ class Runs:
 
 
 def all_runs(runner: Runner, rounds: int) -> Runs:
-    """Everything that needs the node. RunFailed when a run fails or one changes what has to be aligned by then."""
+    """All runs on the node. RunFailed if a run fails, or changes a node that must be aligned already."""
     change = runner.traced(Contestant.PROVISION, "provision-misaligned")
-    # The stock playbook writes the same settings in its own layout, once; from then on neither may change anything.
+    # The stock playbook formats the same settings differently, once; after that no contestant may change anything.
     runner.timed(Contestant.STOCK, "stock-first")
-    counted = {each: unchanging(runner.traced(each, f"{each.value}-counted"), each) for each in Contestant}
-    found: dict[Contestant, list[Run]] = {each: [] for each in Contestant}
+    counted = {
+        contestant: unchanging(runner.traced(contestant, f"{contestant.value}-counted"), contestant)
+        for contestant in Contestant
+    }
+    runs: dict[Contestant, list[Run]] = {contestant: [] for contestant in Contestant}
     for number in range(1, rounds + 1):
-        for each in turns(number):
-            run = runner.timed(each, f"{each.value}-{number}")
-            found[each].append(unchanging(run, each))
-    return Runs(change, counted, found)
+        for contestant in contestant_order(number):
+            run = runner.timed(contestant, f"{contestant.value}-{number}")
+            runs[contestant].append(unchanging(run, contestant))
+    return Runs(change, counted, runs)
 
 
-def turns(number: int) -> Sequence[Contestant]:
-    """Who runs when in a round: each round another one begins, so that nobody always runs after the same one."""
+def contestant_order(number: int) -> Sequence[Contestant]:
+    """The order of a round; each round starts with another contestant, to vary the predecessor of each."""
     order = list(Contestant)
     first = number % len(order)
     return order[first:] + order[:first]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables, as Markdown: what is printed is what stands in the documentation."""
+"""The tables as Markdown, for the output and for the documentation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .figures import spread
 from .many import ManyCost
 from .planning_cost import PlanningCost
 from .qos_cost import QosCost, Stage
-from .reaches import Reach, compare, compare_cpu
+from .reaches import Target, compare, compare_cpu
 from .rounds import Run, Runs
 
 Row = Sequence[str]
 
 
 def markdown(header: Row, rows: Sequence[Row]) -> str:
-    """A table whose columns are padded, so that it reads well as text, too."""
+    """A table with padded columns, so that it is also readable as text."""
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     rule = ["-" * width for width in widths]
     return "\n".join(
@@ -28,9 +28,10 @@ def markdown(header: Row, rows: Sequence[Row]) -> str:
 
 
 def costs(runs: Runs) -> str:
-    """One column a contestant."""
+    """The table of costs, with one column for each contestant."""
     columns: list[tuple[Sequence[Run], Run]] = [
-        (runs.rounds[each], runs.counted[each]) for each in (Contestant.PING, Contestant.PROVISION, Contestant.STOCK)
+        (runs.rounds[contestant], runs.counted[contestant])
+        for contestant in (Contestant.PING, Contestant.PROVISION, Contestant.STOCK)
     ]
     columns.append(([runs.change], runs.change))
 
@@ -78,14 +79,14 @@ def planning_table(planning: Sequence[PlanningCost]) -> str:
         ),
         [
             (
-                each.case,
-                str(each.changes),
-                f"{each.load_ms:.1f}",
-                f"{each.first_ms:.1f}",
-                f"{each.again_ms:.1f}",
-                str(each.imported),
+                cost.case,
+                str(cost.changes),
+                f"{cost.load_ms:.1f}",
+                f"{cost.first_ms:.1f}",
+                f"{cost.again_ms:.1f}",
+                str(cost.imported),
             )
-            for each in planning
+            for cost in planning
         ],
     )
 
@@ -95,13 +96,13 @@ def many_table(costs: Sequence[ManyCost]) -> str:
         ("`assess` over recorded nodes", "wall, s", "controller CPU, s", "peak memory, MiB", "CPU ms a node"),
         [
             (
-                str(each.nodes),
-                f"{each.cost.wall:.1f}",
-                f"{each.cost.cpu:.1f}",
-                f"{each.cost.peak_mib:.0f}",
-                f"{each.cost.cpu / each.nodes * 1000:.1f}",
+                str(cost.nodes),
+                f"{cost.cost.wall:.1f}",
+                f"{cost.cost.cpu:.1f}",
+                f"{cost.cost.peak_mib:.0f}",
+                f"{cost.cost.cpu / cost.nodes * 1000:.1f}",
             )
-            for each in costs
+            for cost in costs
         ],
     )
 
@@ -131,15 +132,18 @@ def qos_table(cost: QosCost) -> str:
     )
 
 
-def reach_table(found: Sequence[Reach]) -> str:
+def target_table(targets: Sequence[Target]) -> str:
     return markdown(
-        ("reach", "found", "wanted", ""),
-        [(each.what, each.value, each.bound, "reached" if each.reached else "not reached") for each in found],
+        ("target", "measured", "limit", ""),
+        [
+            (target.what, target.value, target.bound, "reached" if target.reached else "not reached")
+            for target in targets
+        ],
     )
 
 
 def slowest_tasks(run: Run, count: int = 5) -> str:
-    """Where the wall time of a run went."""
+    """The tasks of a run that took the most wall time."""
     tasks = sorted(run.record.tasks, key=lambda task: task.seconds, reverse=True)[:count]
     return "\n".join(f"  {task.seconds:7.2f} s  {task.name} ({task.action})" for task in tasks)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts module executions in what Ansible prints under -vvv: its word, not ours."""
+"""Counts module executions in Ansible's output under -vvv, independently of the collection's own count."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Trace:
 
     @property
     def polls(self) -> int:
-        """One execution starts a transaction, the others ask how far it is."""
+        """Executions of the transaction module that query progress: all except the first, which starts it."""
         return max(0, self.modules[TRANSACTION] - 1)
 
     @property
     def executions(self) -> int:
-        """Module executions, polls apart."""
+        """Module executions without polls."""
         return self.modules.total() - self.polls
 
 

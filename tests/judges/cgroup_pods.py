@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Generated pods, the same in each run, and what we say of their cgroups in the words of cgroups/main.go."""
+"""Generated pods, the same in each run, and the collection's names of their cgroups by keys of cgroups/main.go."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.errors import C
 from ansible_collections.volcano.colocation.tests.judges.chance import Chance
 
 PREFIXES = {"containerd": ("cri-containerd", ""), "cri-o": ("crio", "crio-"), "docker": ("docker", "")}
-"""Of scopes and of folders: what each runtime hands to runc."""
+"""Prefixes of scopes and of directories that each runtime passes to runc."""
 HEXADECIMAL = "0123456789abcdef"
 ROOTS = ("/", "", "/a", "/kube", "/a/b", "/a-b", "/a/b-c/d", "/system", "/volcano/online", "/x_y", "relative/root")
 ODD_ROOTS = ("//a", "/a//b", "/a/", "/kube.slice", "/a:b", "/\u00e4", "/a b", "/cpu.x", "/a/../b", "/./a")
@@ -27,7 +27,7 @@ ODD_UIDS = ("", "a/b", "a_b", "..", "a b", "UID", "a--b", "-a", "\u00e4", "a.sli
 
 @dataclass(frozen=True)
 class Pod:
-    """A pod on a node, and one container of it."""
+    """A pod on a node, and one of its containers."""
 
     root: str
     driver: Driver
@@ -38,14 +38,14 @@ class Pod:
 
     @property
     def question(self) -> dict[str, Any]:
-        """As the Go program reads it."""
-        prefix, folder = PREFIXES[self.runtime]
-        asked = {"Root": self.root, "Driver": self.driver.value, "Qos": self.qos.value, "UID": self.uid}
-        return {**asked, "Prefix": prefix, "Folder": folder, "ID": self.container}
+        """The request of the Go program for this pod."""
+        prefix, directory = PREFIXES[self.runtime]
+        request = {"Root": self.root, "Driver": self.driver.value, "Qos": self.qos.value, "UID": self.uid}
+        return {**request, "Prefix": prefix, "Folder": directory, "ID": self.container}
 
 
 def pods(count: int) -> Iterator[Pod]:
-    """``count`` of them; one of eight has a root or a UID that nobody should have."""
+    """``count`` pods; one of eight has an unusual root or UID."""
     for number in range(count):
         chance = Chance(f"pod {number}")
         uid = _uid(chance)
@@ -60,25 +60,25 @@ def pods(count: int) -> Iterator[Pod]:
 
 
 def _uid(chance: Chance) -> str:
-    """Of the API; a static pod's is a hash without dashes."""
+    """A UID as the API server makes it, or that of a static pod: a hash without dashes."""
     if chance.happens(0.2):
         return _text(chance, 32)
     return "-".join(_text(chance, length) for length in (8, 4, 4, 4, 12))
 
 
 def _text(chance: Chance, length: int) -> str:
-    return "".join(chance.one(HEXADECIMAL) for _each in range(length))
+    return "".join(chance.one(HEXADECIMAL) for _index in range(length))
 
 
-def said(pod: Pod) -> dict[str, str] | None:
-    """Our names, in the words of the Go program; None where we say that kubelet makes no such cgroup."""
+def collection_names(pod: Pod) -> dict[str, str] | None:
+    """The collection's names, with the keys of the Go program; None where it expects no such cgroup."""
     try:
         path = KubeletTree(pod.driver, pod.root).pod(pod.qos, pod.uid)
         container = kubelet_names.container_cgroup(path, pod.runtime, pod.container)
     except ColocationError:
         return None
-    found = {"Pod": path, "Container": container}
+    names = {"Pod": path, "Container": container}
     if pod.driver is Driver.SYSTEMD:
         parents = path.split("/")
-        found |= {"Unit": parents[-1], "Parent": parents[-2] if len(parents) > 1 else "-.slice"}
-    return found
+        names |= {"Unit": parents[-1], "Parent": parents[-2] if len(parents) > 1 else "-.slice"}
+    return names

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chance that falls the same way in each run and on each release of Python."""
+"""Random choices that are the same in each run and on each release of Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Chance:
-    """Of a seed. Only ``random()`` is used: it alone is promised to give the same numbers on every Python."""
+    """Choices from a seed. Uses only ``random()``, for which Python guarantees the same numbers on every release."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)  # noqa: S311 - test data
@@ -26,5 +26,5 @@ class Chance:
         return int(self._random.random() * limit)
 
     def one(self, values: Sequence[T]) -> T:
-        """One of them, each as often as any other."""
+        """One of the values, with equal probability."""
         return values[self.below(len(values))]

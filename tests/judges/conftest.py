@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs that judge, one process each for a run."""
+"""The judge programs, one process for each in a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KUBELETS = [known.name for known in FAMILIES if KUBELET_JUDGE in [program.name f
 
 @pytest.fixture(scope="session", params=KUBELETS, name="kubelet")
 def _kubelet(request: pytest.FixtureRequest) -> Iterator[KubeletJudge]:
-    """kubelet of each release whose judge is built."""
+    """The kubelet of each release whose judge the lab builds."""
     built = programs.obtain(Cache(cache_root()), request.param, [KUBELET_JUDGE])
     process = JudgeProcess(built.path(KUBELET_JUDGE))
     yield KubeletJudge(process, built.family.version)

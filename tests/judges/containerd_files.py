@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generated containerd files: a main file and what it imports, the same for a number in every run.
 
-Most start; each has a few of the things that people and tools write differently, and some have a mistake.
+containerd starts with most of them. Each has a few variations in how people and tools write it; some have a mistake.
 """
 
 from __future__ import annotations
@@ -40,32 +40,32 @@ ODD_IMPORTS = (
 
 @dataclass(frozen=True)
 class Case:
-    """Files by their path below a folder, whose own path stands for ``@`` in them."""
+    """Files by their path below a directory; ``@`` in them stands for the path of that directory."""
 
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
 
 
 def cases(label: str, schemas: tuple[int, ...], count: int) -> Iterator[Case]:
-    """``count`` of them; ``schemas`` are those that the release reads, and most files are written in."""
+    """``count`` cases; ``schemas`` are those that the release reads and that most files use."""
     for number in range(count):
         yield _case(f"{label}-{number}", Chance(f"containerd {label} {number}"), schemas)
 
 
 def _case(name: str, chance: Chance, schemas: tuple[int, ...]) -> Case:
     schema = chance.one(schemas)
-    names = [each for each in ("10-a.toml", "20-b.toml", "30-c.toml") if chance.happens(0.35)]
+    names = [name for name in ("10-a.toml", "20-b.toml", "30-c.toml") if chance.happens(0.35)]
     files = {MAIN: _file(chance, schema, schemas, imports=bool(names) or chance.happens(0.1))}
-    for each in names:
-        of_file = chance.one(schemas) if chance.happens(0.25) else schema
-        files[f"conf.d/{each}"] = _file(chance, of_file, schemas, imports=chance.happens(0.08))
+    for file_name in names:
+        file_schema = chance.one(schemas) if chance.happens(0.25) else schema
+        files[f"conf.d/{file_name}"] = _file(chance, file_schema, schemas, imports=chance.happens(0.08))
     return Case(name, files)
 
 
 def _file(chance: Chance, schema: int, schemas: tuple[int, ...], imports: bool) -> bytes:
     settings = [*_top(chance, schema, imports), *_cri_tables(chance, schema, schemas), *_nri(chance, schema)]
-    settings += _others(chance)
-    settings = _spelled_anew(chance, settings)
+    settings += _other_tables(chance)
+    settings = _respelled(chance, settings)
     if chance.happens(0.02):
         settings.append(chance.one(settings) if settings else Setting(("version",), "2"))
     text = render(chance, settings)
@@ -82,8 +82,8 @@ def _top(chance: Chance, schema: int, imports: bool) -> Iterator[Setting]:
     if not chance.happens(0.1) and (schema > 1 or chance.happens(0.4)):
         yield Setting(("version",), chance.one(VERSIONS) if chance.happens(0.05) else str(schema))
     if imports:
-        named = [chance.one(ODD_IMPORTS if chance.happens(0.15) else IMPORTS) for _each in range(chance.below(2) + 1)]
-        listed = "[" + ", ".join(f'"{each}"' for each in named) + "]"
+        named = [chance.one(ODD_IMPORTS if chance.happens(0.15) else IMPORTS) for _index in range(chance.below(2) + 1)]
+        listed = "[" + ", ".join(f'"{pattern}"' for pattern in named) + "]"
         yield Setting(("imports",), chance.one(TEXTS_MISTAKES) if chance.happens(0.04) else listed)
     for key, often in (("disabled_plugins", 0.1), ("required_plugins", 0.04)):
         if chance.happens(often):
@@ -94,13 +94,13 @@ def _top(chance: Chance, schema: int, imports: bool) -> Iterator[Setting]:
 
 
 def _cri_tables(chance: Chance, schema: int, schemas: tuple[int, ...]) -> Iterator[Setting]:
-    wanted = [schema] if not chance.happens(0.1) else []
+    table_schemas = [schema] if not chance.happens(0.1) else []
     if chance.happens(0.15):
-        # 2.x takes the tables of 1 and 2 for one, in an order that Go leaves to chance.
+        # 2.x merges the tables of schemas 1 and 2, in the random order of a Go map.
         other = chance.one((1, *schemas))
-        wanted += [other] if {schema, other} != {1, 2} else []
-    for each in wanted:
-        yield from _cri(chance, ("plugins", CRI[each]))
+        table_schemas += [other] if {schema, other} != {1, 2} else []
+    for table_schema in table_schemas:
+        yield from _cri(chance, ("plugins", CRI[table_schema]))
 
 
 def _cri(chance: Chance, base: tuple[str, ...]) -> Iterator[Setting]:
@@ -201,8 +201,8 @@ def _nri(chance: Chance, schema: int) -> Iterator[Setting]:
                 yield Setting((*base, key), values[0] if chance.happens(0.8) else chance.one(values))
 
 
-def _others(chance: Chance) -> Iterator[Setting]:
-    """Tables of others: some with a mistake, since containerd does not start with those either."""
+def _other_tables(chance: Chance) -> Iterator[Setting]:
+    """Tables that the collection does not use; some have a mistake, with which containerd does not start either."""
     for path, values in (
         (("root",), ('"/var/lib/containerd"', "1")),
         (("oom_score",), ("-999", "0", '"0"', "1.5")),
@@ -223,22 +223,24 @@ def _others(chance: Chance) -> Iterator[Setting]:
             yield Setting(path, values[0] if chance.happens(0.85) else chance.one(values))
 
 
-def _spelled_anew(chance: Chance, settings: list[Setting]) -> list[Setting]:
-    """Some keys in another letter case; sometimes beside the one that is there, with another value."""
-    found: list[Setting] = []
-    for each in settings:
+def _respelled(chance: Chance, settings: list[Setting]) -> list[Setting]:
+    """Some keys in another letter case; sometimes in addition to the original key, with another value."""
+    result: list[Setting] = []
+    for setting in settings:
         if not chance.happens(0.025):
-            found.append(each)
+            result.append(setting)
             continue
-        depth = chance.below(len(each.path))
-        other = Setting((*each.path[:depth], _spelling(chance, each.path[depth]), *each.path[depth + 1 :]), each.value)
+        depth = chance.below(len(setting.path))
+        other = Setting(
+            (*setting.path[:depth], _spelling(chance, setting.path[depth]), *setting.path[depth + 1 :]), setting.value
+        )
         if not chance.happens(0.4):
-            found.append(other)
+            result.append(other)
             continue
         flipped = {"true": "false", "false": "true"}.get(other.value, other.value)
-        pair = [each, Setting(other.path, flipped)]
-        found += pair if chance.happens(0.5) else pair[::-1]
-    return found
+        pair = [setting, Setting(other.path, flipped)]
+        result += pair if chance.happens(0.5) else pair[::-1]
+    return result
 
 
 def _spelling(chance: Chance, key: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each containerd that judges, with the program that decodes handlers' options as it does."""
+"""Each containerd that is a judge, with the program that decodes handlers' options as containerd does."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.judges import go_sources
 from ansible_collections.volcano.colocation.tests.judges.containerd_files import MAIN, Case
-from ansible_collections.volcano.colocation.tests.judges.containerd_ours import differences, ours
+from ansible_collections.volcano.colocation.tests.judges.containerd_ours import collection_verdict, differences
 from ansible_collections.volcano.colocation.tests.judges.containerd_programs import Containerd, obtain, releases
-from ansible_collections.volcano.colocation.tests.judges.containerd_verdict import Verdict, theirs
+from ansible_collections.volcano.colocation.tests.judges.containerd_verdict import Verdict, containerd_verdicts
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 
@@ -29,33 +29,33 @@ class Judge:
     containerd: Containerd
     options: Path
 
-    def differences(self, cases: Iterator[Case], folder: Path) -> dict[str, list[str]]:
-        """Where we are wrong, by the name of the case; files go below ``folder``."""
-        mains = {self.written(case, folder / case.name): case.name for case in cases}
-        right = self.verdicts(list(mains))
-        found = {}
+    def differences(self, cases: Iterator[Case], directory: Path) -> dict[str, list[str]]:
+        """Reasons why the collection's verdict is wrong, by case; files are written below ``directory``."""
+        mains = {self.written(case, directory / case.name): case.name for case in cases}
+        expected = self.verdicts(list(mains))
+        reasons = {}
         for main, name in mains.items():
-            said = ours(self.containerd.version, main)
-            found[name] = list(differences(right[main], said, self.containerd.major))
-        return {name: each for name, each in found.items() if each}
+            verdict = collection_verdict(self.containerd.version, main)
+            reasons[name] = list(differences(expected[main], verdict, self.containerd.major))
+        return {name: case_reasons for name, case_reasons in reasons.items() if case_reasons}
 
     def verdicts(self, mains: list[Path]) -> dict[Path, Verdict]:
         """containerd's verdict on each main file."""
-        return theirs(self.containerd, self.options, mains)
+        return containerd_verdicts(self.containerd, self.options, mains)
 
-    def written(self, case: Case, folder: Path) -> Path:
-        """Its main file, once all its files are below the folder."""
+    def written(self, case: Case, directory: Path) -> Path:
+        """Write all files of the case below the directory; returns its main file."""
         for path, content in case.files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(content.replace(b"@/", f"{folder}/".encode()))
-        return folder / MAIN
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (directory / path).write_bytes(content.replace(b"@/", f"{directory}/".encode()))
+        return directory / MAIN
 
 
 @pytest.fixture(scope="session", params=releases(), name="judge")
 def _judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Judge:
-    """Of a release."""
+    """The judge of a release."""
     cache = Cache(cache_root())
-    found = obtain(cache, request.param, tmp_path_factory.mktemp("containerd"))
-    source = OPTIONS / f"v{found.major}" / "main.go"
-    name = f"containerd-options-{found.major}"
-    return Judge(found, go_sources.obtain(cache, name, FAMILIES[found.major], (source,)))
+    containerd = obtain(cache, request.param, tmp_path_factory.mktemp("containerd"))
+    source = OPTIONS / f"v{containerd.major}" / "main.go"
+    name = f"containerd-options-{containerd.major}"
+    return Judge(containerd, go_sources.obtain(cache, name, FAMILIES[containerd.major], (source,)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The nodes of the unit tests that run containerd: captured ones and described ones, and their files as cases."""
+"""Nodes of the unit tests that run containerd, captured and described, and their files as cases."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OF_CONTAINERD = re.compile(r"^\s*(?:\[plugins\b|SystemdCgroup\b|disabled_plugin
 
 
 def snapshots() -> Iterator[tuple[str, Snapshot]]:
-    """By name."""
-    found = {name: captured_nodes.captured(name) for name in captured_nodes.NAMES}
+    """Snapshots of nodes with a containerd file, by name."""
+    captures = {name: captured_nodes.captured(name) for name in captured_nodes.NAMES}
     for name in hosts.NAMES:
-        with tempfile.TemporaryDirectory() as folder:
-            found[name] = hosts.snapshot_of(hosts.described(name).host, Path(folder))
-    for name, snapshot in found.items():
+        with tempfile.TemporaryDirectory() as directory:
+            captures[name] = hosts.snapshot_of(hosts.described(name).host, Path(directory))
+    for name, snapshot in captures.items():
         files = snapshot["runtime"].get("files", {})
         if "text" in files.get(snapshot["runtime"].get("config_path"), {}):
             yield name, snapshot
@@ -33,21 +33,21 @@ def snapshots() -> Iterator[tuple[str, Snapshot]]:
 
 def texts(snapshot: Snapshot) -> dict[str, str]:
     """containerd's files by path."""
-    return {path: each["text"] for path, each in snapshot["runtime"]["files"].items() if "text" in each}
+    return {path: file["text"] for path, file in snapshot["runtime"]["files"].items() if "text" in file}
 
 
 def case(name: str, main: str, files: Mapping[str, str]) -> Case:
-    """Files of a node below a folder: the main one as ``MAIN``, the others by their own path, as imports name them."""
-    folder = main.rpartition("/")[0]
+    """Files of a node below a directory: the main one as ``MAIN``, others by their path, as imports name them."""
+    directory = main.rpartition("/")[0]
     moved = {}
     for path, text in files.items():
-        place = MAIN if path == main else path.replace(folder, MAIN.rpartition("/")[0], 1).lstrip("/")
-        moved[place] = re.sub(rf"""(?<=["']){re.escape(folder)}/""", f"@/{MAIN.rpartition('/')[0]}/", text).encode()
+        target = MAIN if path == main else path.replace(directory, MAIN.rpartition("/")[0], 1).lstrip("/")
+        moved[target] = re.sub(rf"""(?<=["']){re.escape(directory)}/""", f"@/{MAIN.rpartition('/')[0]}/", text).encode()
     return Case(name, moved)
 
 
 def examples() -> Iterator[Case]:
-    """Blocks of README and docs that are containerd's."""
+    """Blocks of README and docs that are containerd configurations."""
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for number, block in enumerate(_FENCED.findall(page.read_text(encoding="utf-8"))):
             if _OF_CONTAINERD.search(block):

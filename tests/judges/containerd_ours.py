@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What we say of containerd's files, and where that is not what containerd makes of them."""
+"""The collection's verdict on containerd's files, and where it differs from containerd's."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.container
 from ansible_collections.volcano.colocation.tests.judges.containerd_verdict import UNDECODED, Verdict
 
 UNJUDGED = frozenset({MIXED, LEGACY, UNDECLARED})
-"""The first is a warning of lost settings; of the others the CRI plugin says only when it starts."""
+"""MIXED is a warning of lost settings; the CRI plugin reports the other two only when it starts."""
 
 
 def facts_of(version: str, path: Path) -> RuntimeFacts:
-    """Our reading of a main file and its imports: gathered as on a node, interpreted as on the controller."""
+    """Facts of a main file and its imports: gathered as on a node, interpreted as on the controller."""
     host = Host("/")
     evidence = {
         **containerd_files(host, ["containerd", "--config", str(path)], None),
@@ -42,15 +42,17 @@ def facts_of(version: str, path: Path) -> RuntimeFacts:
     return interpret_containerd(evidence, {})
 
 
-def ours(version: str, path: Path) -> Verdict:
-    """What we say of it."""
+def collection_verdict(version: str, path: Path) -> Verdict:
+    """The collection's verdict on a main file."""
     facts = facts_of(version, path)
     errors = [(UNREADABLE, facts.config.problem.message)] if facts.config.problem else []
-    errors += [(each.code, each.message) for each in facts.defects if each.code in (UNREADABLE, *WOULD_NOT_START)]
-    kinds = {each.name: each.configured.value if each.configured else None for each in facts.handlers}
-    options = [each.message for each in facts.defects if each.code == OPTION]
-    kinds |= dict.fromkeys((each.split(":")[0].removeprefix("handler ") for each in options), UNDECODED)
-    untyped = sorted(each.message.split()[1] for each in facts.defects if each.code == UNTYPED)
+    errors += [
+        (defect.code, defect.message) for defect in facts.defects if defect.code in (UNREADABLE, *WOULD_NOT_START)
+    ]
+    kinds = {handler.name: handler.configured.value if handler.configured else None for handler in facts.handlers}
+    options = [defect.message for defect in facts.defects if defect.code == OPTION]
+    kinds |= dict.fromkeys((message.split(":")[0].removeprefix("handler ") for message in options), UNDECODED)
+    untyped = sorted(defect.message.split()[1] for defect in facts.defects if defect.code == UNTYPED)
     return Verdict(
         error="; ".join(map(": ".join, errors)) or None,
         codes=frozenset(code for code, _message in errors),
@@ -63,34 +65,36 @@ def ours(version: str, path: Path) -> Verdict:
     )
 
 
-def differences(theirs: Verdict, ours: Verdict, major: int) -> Iterator[str]:
-    """Where we are wrong of one main file."""
-    if theirs.error:
-        if not ours.error:
-            yield f"it does not start, and no error is named: {theirs.error}"
+def differences(expected: Verdict, actual: Verdict, major: int) -> Iterator[str]:
+    """Where the collection's verdict on one main file differs from the expected one of containerd."""
+    if expected.error:
+        if not actual.error:
+            yield f"it does not start, and the collection reports no error: {expected.error}"
         return
-    if _not_of_dump(major) & ours.codes:
-        return  # an error is named, and what is dumped says nothing of it
-    false = ours.codes - UNJUDGED
-    if false:
-        yield f"it starts, and we say: {ours.error}"
-    if ours.codes - UNJUDGED:
+    if _not_of_dump(major) & actual.codes:
+        return  # the collection reports an error that a dump does not show
+    wrong = actual.codes - UNJUDGED
+    if wrong:
+        yield f"it starts, and the collection reports: {actual.error}"
+    if actual.codes - UNJUDGED:
         return
-    words: dict[str, tuple[object, object]] = {"cri": (theirs.cri, ours.cri), "nri": (theirs.nri, ours.nri)}
-    if theirs.nri and ours.nri:
-        words["nri_socket"] = (theirs.nri_socket, ours.nri_socket)
-    if theirs.cri and ours.cri:
-        words["handlers"] = (dict(theirs.handlers), dict(ours.handlers))
-        words["untyped"] = (theirs.untyped, ours.untyped)
-        if UNDECLARED not in ours.codes:
-            words["default"] = (theirs.default, ours.default)
-    yield from (f"{key} is {right}, and we say {said}" for key, (right, said) in words.items() if right != said)
+    values: dict[str, tuple[object, object]] = {"cri": (expected.cri, actual.cri), "nri": (expected.nri, actual.nri)}
+    if expected.nri and actual.nri:
+        values["nri_socket"] = (expected.nri_socket, actual.nri_socket)
+    if expected.cri and actual.cri:
+        values["handlers"] = (dict(expected.handlers), dict(actual.handlers))
+        values["untyped"] = (expected.untyped, actual.untyped)
+        if UNDECLARED not in actual.codes:
+            values["default"] = (expected.default, actual.default)
+    yield from (
+        f"{key} is {right}, and the collection says {value}" for key, (right, value) in values.items() if right != value
+    )
 
 
 def _not_of_dump(major: int) -> frozenset[str]:
-    """What keeps containerd from starting, or us from reading, and a dump takes.
+    """Errors that keep containerd from starting, or the collection from reading, and that a dump accepts.
 
-    go-toml 1.9.5 takes texts that are no TOML, such as ``version = 02``; we name an error and tell no driver. 2.x dumps
-    what it read before an import that is missing, and does not start: cmd/containerd/command/config.go and main.go.
+    go-toml 1.9.5 accepts invalid TOML, such as ``version = 02``; the collection reports an error and no driver. 2.x
+    dumps what it read before a missing import, and does not start: cmd/containerd/command/config.go and main.go.
     """
     return frozenset({UNREADABLE}) if major < 2 else frozenset({MISSING})

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The containerds that judge: those of Debian, out of its root file systems, and those that the lab built."""
+"""The containerd programs that are judges: Debian's, from its root file systems, and those that the lab builds."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ansible_collections.volcano.colocation.tests.lab.program_table import CONTA
 from ansible_collections.volcano.colocation.tests.lab.spec import Suite
 
 DEBIAN = {"1.6": Suite.BOOKWORM, "1.7": Suite.TRIXIE, "2.1": Suite.FORKY}
-"""Debian's releases by that of containerd. 1.7 of the lab's programs is another patch of the same release."""
+"""Debian's suite by release of containerd. The lab's 1.7 is another patch version of the same release."""
 
 PROGRAM = CONTAINERD[0]
 LAB = tuple(
-    each
-    for each in FAMILIES
-    if each.name.startswith("containerd-") and each.group_of(PROGRAM).build_set is BuildSet.TEST
+    family
+    for family in FAMILIES
+    if family.name.startswith("containerd-") and family.group_of(PROGRAM).build_set is BuildSet.TEST
 )
 
 
 @dataclass(frozen=True)
 class Containerd:
-    """A program and the version that it gives."""
+    """A program and the version that it prints."""
 
     path: Path
     version: str
@@ -43,15 +43,15 @@ class Containerd:
 
 
 def releases() -> tuple[str, ...]:
-    """Those that every run of `make test` has."""
+    """Releases that every run of `make test` has."""
     return (*DEBIAN, *map(_release, LAB))
 
 
-def obtain(cache: Cache, release: str, folder: Path) -> Containerd:
-    """The containerd of a release; Debian's is unpacked into ``folder``."""
+def obtain(cache: Cache, release: str, directory: Path) -> Containerd:
+    """The containerd of a release; Debian's is unpacked into ``directory``."""
     if release in DEBIAN:
-        return _described(_unpacked(root.obtain(cache, DEBIAN[release]), folder))
-    family = next(each for each in LAB if _release(each) == release)
+        return _described(_unpacked(root.obtain(cache, DEBIAN[release]), directory))
+    family = next(lab_family for lab_family in LAB if _release(lab_family) == release)
     return _described(programs.obtain(cache, family.name, CONTAINERD).path(PROGRAM))
 
 
@@ -59,9 +59,9 @@ def _release(family: Family) -> str:
     return family.name.removeprefix("containerd-")
 
 
-def _unpacked(debian: root.Root, folder: Path) -> Path:
-    """Debian links it to the C library alone, which any machine that runs the lab has."""
-    path = folder / PROGRAM
+def _unpacked(debian: root.Root, directory: Path) -> Path:
+    """The program from Debian's archive; its only library is the C library, which any machine that runs the lab has."""
+    path = directory / PROGRAM
     with tarfile.open(debian.archive) as tar:
         path.write_bytes(root.read(tar, f"./usr/bin/{PROGRAM}"))
     path.chmod(0o700)
@@ -69,7 +69,7 @@ def _unpacked(debian: root.Root, folder: Path) -> Path:
 
 
 def _described(path: Path) -> Containerd:
-    answer = command.output([str(path), "--version"])
-    found = re.search(r" v?(\d+\.\d+\.\d+\S*)", answer)
-    assert found, f"{path} --version prints {answer!r}"
-    return Containerd(path, found[1])
+    output = command.output([str(path), "--version"])
+    match = re.search(r" v?(\d+\.\d+\.\d+\S*)", output)
+    assert match, f"{path} --version prints {output!r}"
+    return Containerd(path, match[1])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What containerd makes of its files, and what we say of the same files, in the same words."""
+"""Verdicts on containerd's files: one type for containerd's own and for the collection's."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ tomllib = importlib.import_module("tomllib")
 SYSTEMD, CGROUPFS, UNDECODED = "systemd", "cgroupfs", "no pod can be made"
 CHUNK = 200
 DEFAULT_KEY = "max_container_log_line_size"
-"""Dumped of the CRI plugin by every release, unless the plugin is switched off."""
+"""A key of the CRI plugin that every release dumps, unless the plugin is disabled."""
 DEPRECATED = {"untrusted": "untrusted_workload_runtime", "default": "default_runtime"}
-"""Handlers that 1.x makes of deprecated tables."""
+"""Handlers that 1.x reads from deprecated tables."""
 PARTS = {CRI[2], CRI[3], "io.containerd.cri.v1.images"}
-"""What kubelet's CRI needs of 2.x: its own service, and what that calls."""
+"""Plugins of 2.x that serve the CRI: the service and the plugins that it calls."""
 QUICK = {"GOMAXPROCS": "1", "GOGC": "off"}
-"""It prints and ends: neither a second thread nor collecting what is free pays."""
+"""The program prints and ends: a second thread and garbage collection would cost more than they save."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``error`` is what keeps it from starting, ``codes`` those of our errors; the rest is what it starts with.
+    """``error`` keeps containerd from starting, ``codes`` are the collection's; other fields are values in effect.
 
-    ``handlers``: the drivers of those of runc type; ``untyped``: those without a type, with which no pod can be made.
+    ``handlers``: drivers of the handlers of runc type; ``untyped``: handlers without a type, which cannot start a pod.
     """
 
     error: str | None = None
@@ -53,54 +53,54 @@ class Verdict:
 
 
 def dumps(containerd: Containerd, paths: Iterable[Path]) -> dict[Path, subprocess.CompletedProcess[bytes]]:
-    """``containerd config dump`` of each."""
+    """Results of ``containerd config dump`` for main files."""
 
     def run(path: Path) -> subprocess.CompletedProcess[bytes]:
         argv = [str(containerd.path), "--config", str(path), "config", "dump"]
         return subprocess.run(argv, capture_output=True, check=False, env={**os.environ, **QUICK}, cwd="/")
 
-    asked = list(paths)
+    files = list(paths)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(asked, pool.map(run, asked), strict=True))
+        return dict(zip(files, pool.map(run, files), strict=True))
 
 
-def theirs(containerd: Containerd, options: Path, paths: Iterable[Path]) -> dict[Path, Verdict]:
+def containerd_verdicts(containerd: Containerd, options: Path, paths: Iterable[Path]) -> dict[Path, Verdict]:
     """containerd's verdict on each main file; ``options`` is the program that decodes handlers' options as it does."""
-    answers = dumps(containerd, paths)
-    taken = {path: answer.stdout for path, answer in answers.items() if answer.returncode == 0}
-    tables = {path: tomllib.loads(text.decode()) for path, text in taken.items()}
-    with_cri = {path: text for path, text in taken.items() if DEFAULT_KEY in _cri(containerd, tables[path])}
+    results = dumps(containerd, paths)
+    started = {path: result.stdout for path, result in results.items() if result.returncode == 0}
+    tables = {path: tomllib.loads(text.decode()) for path, text in started.items()}
+    with_cri = {path: text for path, text in started.items() if DEFAULT_KEY in _cri(containerd, tables[path])}
     decoded = _decoded(options, with_cri)
-    found = {}
-    for path, answer in answers.items():
-        if path in taken:
-            found[path] = _verdict(containerd, tables[path], decoded.get(path))
+    verdicts = {}
+    for path, result in results.items():
+        if path in started:
+            verdicts[path] = _verdict(containerd, tables[path], decoded.get(path))
         else:
-            found[path] = Verdict(error=answer.stderr.decode(errors="replace").strip()[-400:])
-    return found
+            verdicts[path] = Verdict(error=result.stderr.decode(errors="replace").strip()[-400:])
+    return verdicts
 
 
-def _decoded(options: Path, taken: Mapping[Path, bytes]) -> dict[Path, dict[str, dict[str, Any]]]:
-    found: dict[Path, dict[str, dict[str, Any]]] = {}
-    written = {path.with_suffix(".dump"): path for path in taken}
+def _decoded(options: Path, dumps: Mapping[Path, bytes]) -> dict[Path, dict[str, dict[str, Any]]]:
+    decoded: dict[Path, dict[str, dict[str, Any]]] = {}
+    written = {path.with_suffix(".dump"): path for path in dumps}
     for target, path in written.items():
-        target.write_bytes(taken[path])
-    names = [str(each) for each in written]
+        target.write_bytes(dumps[path])
+    names = [str(target) for target in written]
     for start in range(0, len(names), CHUNK):
         text = subprocess.run([str(options), *names[start : start + CHUNK]], capture_output=True, check=True).stdout
-        found |= {written[Path(name)]: answer for name, answer in json.loads(text).items()}
-    return found
+        decoded |= {written[Path(name)]: handlers for name, handlers in json.loads(text).items()}
+    return decoded
 
 
 def _cri(containerd: Containerd, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = values["plugins"].get(CRI[2 if containerd.major < 2 else 3], {})
-    return found
+    table: Mapping[str, Any] = values["plugins"].get(CRI[2 if containerd.major < 2 else 3], {})
+    return table
 
 
 def _verdict(
     containerd: Containerd, values: Mapping[str, Any], options: Mapping[str, Mapping[str, Any]] | None
 ) -> Verdict:
-    """``options`` are none where the CRI plugin is switched off: its table is then dumped as it stands in the file."""
+    """``options`` is None where the CRI plugin is disabled: the dump then has its table as written in the file."""
     table = _cri(containerd, values)["containerd"] if options is not None else {}
     tables, default = dict(table.get("runtimes", {})), table.get("default_runtime_name", "")
     # ValidatePluginConfig of pkg/cri/config/config.go: it runs when the CRI plugin of 1.x starts, not for a dump.
@@ -108,7 +108,7 @@ def _verdict(
         if name in (options or {}) and name not in tables:
             tables[name] = table[DEPRECATED[name]]
             default = name if name == "default" else default
-    kinds = {name: each.get("runtime_type", "") for name, each in tables.items()}
+    kinds = {name: handler.get("runtime_type", "") for name, handler in tables.items()}
     nri = values["plugins"].get(NRI, {})
     nri_on = "plugin_path" in nri
     return Verdict(
@@ -122,7 +122,7 @@ def _verdict(
 
 
 def _socket(path: str) -> str:
-    """Where NRI's pkg/adaptation listens when containerd runs in ``/``, as systemd starts it; an empty path is none.
+    """Where NRI's pkg/adaptation listens when containerd runs in ``/``, as systemd starts it; empty means the default.
 
     toOptions of internal/nri/config.go, up to 1.7 of pkg/nri/config.go.
     """

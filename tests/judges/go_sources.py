@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small Go programs of ours, built in the module of one of the lab's families, with the versions that it locks."""
+"""Builds the tests' small Go programs in the module of one of the lab's families, with the versions that it locks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ LINKER_FLAGS = "-s -w"
 
 
 def obtain(cache: Cache, name: str, family: str, sources: tuple[Path, ...]) -> Path:
-    """The program of these sources, built unless the cache has it."""
+    """The program of these sources; it is built unless the cache has it."""
     known = family_of(family)
     go = find_go(minimum_go(known))
     texts = [path.read_text() for path in (*sources, known.directory / "go.mod", known.directory / "go.sum")]
     recipe = Recipe(KIND, name, (to_text(go.release), *BUILD_FLAGS, LINKER_FLAGS, *texts))
 
-    def build(folder: Path, log: Path) -> None:
+    def build(directory: Path, log: Path) -> None:
         with in_use(cache):
             tool = GoTool(cache, obtain_go(cache, go), known.directory, log)
-            tool.build([str(path) for path in sources], folder / name, LINKER_FLAGS)
+            tool.build([str(path) for path in sources], directory / name, LINKER_FLAGS)
 
     return cache.obtain(recipe, build, Progress(name)) / name

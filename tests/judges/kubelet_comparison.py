@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where our verdict on a kubelet configuration differs from kubelet's."""
+"""Where the collection's verdict on a kubelet configuration differs from kubelet's."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .kubelet_judge import Case, KubeletJudge, Verdict
 from .kubelet_ours import MACHINE, OurVerdict, our_verdict
 
 EMPTY: tuple[Any, ...] = (None, "", 0, "0", False, [], {})
-"""What a field that is not set comes out as."""
+"""Values that mean that a field is not set."""
 FILLED = frozenset(("enforceNodeAllocatable", "evictionHard", "containerRuntimeEndpoint", "cgroupRoot"))
-"""Defaults that kubelet fills in and that we say nothing of."""
+"""Fields whose defaults kubelet fills in and the collection does not report."""
 
 
 def differences(judge: KubeletJudge, cases: Sequence[Case]) -> list[str]:
-    """One line for each case on which we do not agree."""
+    """One line for each case on which the collection and kubelet disagree."""
     verdicts = judge.load(cases, MACHINE)
     return [
         f"{case.name}: {reason}"
@@ -31,41 +31,48 @@ def differences(judge: KubeletJudge, cases: Sequence[Case]) -> list[str]:
     ]
 
 
-def difference(theirs: Verdict, ours: OurVerdict, version: Version) -> Iterator[str]:
-    if theirs.error is not None:
-        if not ours.refusals:
-            yield f"kubelet does not start ({theirs.step}: {theirs.error}), and no finding says so"
+def difference(expected: Verdict, actual: OurVerdict, version: Version) -> Iterator[str]:
+    if expected.error is not None:
+        if not actual.refusals:
+            yield f"kubelet does not start ({expected.step}: {expected.error}), and no finding says so"
         return
-    if ours.refusals:
-        said = "; ".join(f"{each.code}: {', '.join(each.evidence)}" for each in ours.refusals)
-        yield f"kubelet starts, and we say that it does not: {said}"
+    if actual.refusals:
+        refusals = "; ".join(f"{refusal.code}: {', '.join(refusal.evidence)}" for refusal in actual.refusals)
+        yield f"kubelet starts, and the collection says that it does not: {refusals}"
         return
-    yield from _values(theirs.config or {}, ours.values, version)
+    yield from _values(expected.config or {}, actual.values, version)
 
 
-def _values(theirs: Mapping[str, Any], ours: Mapping[str, Any], version: Version) -> Iterator[str]:
-    """Of a field that came later, ours is what the next kubelet would find: rules about upgrades ask for it."""
+def _values(expected: Mapping[str, Any], actual: Mapping[str, Any], version: Version) -> Iterator[str]:
+    """Differences of values, for fields that this version has.
+
+    The collection also reads later fields, because rules about upgrades need them.
+    """
     for field in [field for field in OBSERVED if version >= field.since]:
-        found, said = _decoded(field, theirs.get(field.key)), _decoded(field, ours.get(field.key))
-        if said is None and field.key in FILLED:
+        expected_value, actual_value = _decoded(field, expected.get(field.key)), _decoded(field, actual.get(field.key))
+        if actual_value is None and field.key in FILLED:
             continue
-        if found != said:
-            yield f"{field.key} is {render_value(theirs.get(field.key))}, ours is {render_value(ours.get(field.key))}"
+        if expected_value != actual_value:
+            right, wrong = render_value(expected.get(field.key)), render_value(actual.get(field.key))
+            yield f"{field.key} is {right}, and the collection says {wrong}"
 
 
 def _decoded(field: KubeletField, value: Any) -> Any:
-    """Comparable: what is empty is not set, and a default written as a text is its value."""
+    """A comparable value: an empty value is not set, and a number equals its text."""
     if value in EMPTY and not (isinstance(value, (bool, int)) and field.type is FieldType.SWITCH):
         return None
     if field.type is FieldType.MEMORY and isinstance(value, list):
         return [
-            {"numaNode": str(each["numaNode"]), "limits": {key: str(amount) for key, amount in each["limits"].items()}}
-            for each in value
+            {
+                "numaNode": str(entry["numaNode"]),
+                "limits": {key: str(amount) for key, amount in entry["limits"].items()},
+            }
+            for entry in value
         ]
     if isinstance(value, Mapping):
-        return {str(key): render_value(each) for key, each in value.items()} or None
+        return {str(key): render_value(item) for key, item in value.items()} or None
     if isinstance(value, list):
-        return [render_value(each) for each in value] or None
+        return [render_value(item) for item in value] or None
     if isinstance(value, float) and value == int(value):
         return str(int(value))
     return render_value(value)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet configurations made of a seed: ``python -m ...tests.judges.kubelet_generator SEED COUNT`` prints them.
+"""kubelet configurations from a seed: ``python -m ...tests.judges.kubelet_generator SEED COUNT`` prints them.
 
-The same seed gives the same cases on every machine: nothing but ``random.Random`` decides.
+The same seed gives the same cases on every machine: only ``random.Random`` decides.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ FIELDS: dict[str, tuple[Any, ...]] = {
     "memorySwap": ({"swapBehavior": "LimitedSwap"}, {"swapBehavior": 1}, {}, None),
     "noSuchField": ("x", 1, {}, None),
 }
-"""Values of each field: right ones, wrong ones, and those that mean none."""
+"""Values of each field: valid, invalid, and those that mean unset."""
 
 FLAGS: tuple[str, ...] = (
     "--cgroup-driver=systemd",
@@ -205,7 +205,7 @@ MORE_FLAGS: tuple[str, ...] = (
     "--feature-gates=",
     "--feature-gates=AllAlpha=false",
 )
-"""Those that decide more where no file does."""
+"""Flags that have more effect without a file."""
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
@@ -216,7 +216,7 @@ def cases(seed: int, count: int) -> Iterator[Case]:
 
 
 def cases_without_file(seed: int, count: int) -> Iterator[Case]:
-    """kubelets that are started without --config: with flags, and some of them with drop-ins."""
+    """kubelets that start without --config: with flags, and some of them with drop-ins."""
     for number in range(count):
         chance = random.Random(f"flags {seed}/{number}")  # noqa: S311
         flags = tuple(chance.sample((*FLAGS, *MORE_FLAGS), chance.randint(1, 5)))
@@ -237,7 +237,7 @@ def _case(chance: random.Random) -> Case:
 
 def _file(chance: random.Random, most: int) -> str:
     keys = chance.sample(tuple(FIELDS), chance.randint(1, most))
-    # Most files are right in most places, so that one fault at a time is judged.
+    # Most values of most files are valid, so that each case has one fault at a time.
     values = {key: FIELDS[key][0] if chance.random() < 0.4 else chance.choice(FIELDS[key]) for key in keys}
     text = chance.choice(WRITERS)(values)
     for change in chance.choices(CHANGES, k=chance.choice((0, 0, 1, 1, 2))):
@@ -251,9 +251,9 @@ def _block(values: dict[str, Any]) -> str:
 
 def _lines(key: str, value: Any, indent: str) -> str:
     if isinstance(value, dict) and value:
-        return f"{indent}{key}:\n" + "".join(_lines(name, each, indent + "  ") for name, each in value.items())
+        return f"{indent}{key}:\n" + "".join(_lines(name, item, indent + "  ") for name, item in value.items())
     if isinstance(value, list) and value:
-        return f"{indent}{key}:\n" + "".join(f"{indent}- {_scalar(each)}\n" for each in value)
+        return f"{indent}{key}:\n" + "".join(f"{indent}- {_scalar(item)}\n" for item in value)
     return f"{indent}{key}: {_scalar(value)}\n"
 
 
@@ -262,7 +262,7 @@ def _scalar(value: Any) -> str:
 
 
 def _plain(text: str) -> bool:
-    """Whether a text means itself without quotes."""
+    """Whether YAML reads the text as itself without quotes."""
     return text[:1].isalpha() and text.isalnum() and text.lower() not in _WORDS
 
 
@@ -288,7 +288,7 @@ def _replaced(old: str, *new: str) -> Change:
 
 
 def _letter_case(text: str, chance: random.Random) -> str:
-    """One key with another first letter."""
+    """One key with its first letter in the other case."""
     lines = text.split("\n")
     number = chance.randrange(len(lines))
     stripped = lines[number].lstrip()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the tables made by hand differ from what kubelet of a release says of itself."""
+"""Where tables written by hand differ from what kubelet of a release reports about itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules import me
 Stages = Mapping[str, list[Mapping[str, Any]]]
 UNSET: tuple[Any, ...] = (None, "", "0", 0, False, {}, [])
 REWRITTEN = frozenset(("TopologyManagerPolicyOptions",))
-"""Locked since 1.32 by what 1.36 says, and not locked in 1.35."""
+"""Gates whose history kubelet changed: locked since 1.32 according to 1.36, and not locked in 1.35."""
 FILLED_IN = frozenset(("enforceNodeAllocatable", "evictionHard", "containerRuntimeEndpoint"))
 """Fields that kubelet fills in and whose default no rule needs."""
 
@@ -37,20 +37,20 @@ def _version(text: str) -> Version:
 
 
 def gates(stages: Stages, version: Version) -> Iterator[str]:
-    """``kubelet_gates.GATES``: the first version and the one that locks; a gate that is gone is in no release."""
+    """``kubelet_gates.GATES``: the first version and the locking one; a gate that kubelet lacks is in no release."""
     for name, gate in kubelet_gates.GATES.items():
-        found = stages.get(name)
-        if found is None:
+        history = stages.get(name)
+        if history is None:
             if name in kubelet_generated.GATES[version]:
                 yield f"{name} is not a gate of {version}"
             continue
-        since = _version(found[0]["since"])
-        locked = next((_version(stage["since"]) for stage in found if stage["locked"]), None)
+        since = _version(history[0]["since"])
+        locked = next((_version(stage["since"]) for stage in history if stage["locked"]), None)
         if gate.since != since:
             yield f"{name} came with {since}, and not with {gate.since}"
         if name in REWRITTEN:
-            if found[-1]["locked"] is not (gate.locked is not None and version >= gate.locked):
-                yield f"{name} is {'' if found[-1]['locked'] else 'not '}locked in {version}"
+            if history[-1]["locked"] is not (gate.locked is not None and version >= gate.locked):
+                yield f"{name} is {'' if history[-1]['locked'] else 'not '}locked in {version}"
         elif gate.locked != locked and not (gate.locked and gate.locked > version and locked is None):
             yield f"{name} is locked since {locked}, and not since {gate.locked}"
 
@@ -60,32 +60,32 @@ def _on_since(stages: Stages, name: str) -> Version | None:
 
 
 def gate_defaults(stages: Stages, version: Version) -> Iterator[str]:
-    """The versions from which a gate is on, where rules have them."""
+    """The versions from which a gate is on by default, where rules have them."""
     known = (
         ("MemoryManager", memory_manager.ON_BY_DEFAULT),
         ("MemoryQoS", memory_qos.ON_BY_DEFAULT),
         *((manager.gate, manager.gate_on) for manager in (CPU_MANAGER, TOPOLOGY_MANAGER)),
         *((manager.stage_gate % "Beta", manager.beta_on) for manager in (CPU_MANAGER, TOPOLOGY_MANAGER)),
     )
-    for name, since in known:
+    for name, expected in known:
         if name not in stages:
             continue
-        found = _on_since(stages, name)
-        if found != since and not (since > version and found is None):
-            yield f"{name} is on since {found}, and not since {since}"
+        since_release = _on_since(stages, name)
+        if since_release != expected and not (expected > version and since_release is None):
+            yield f"{name} is on since {since_release}, and not since {expected}"
     for manager in (CPU_MANAGER, TOPOLOGY_MANAGER):
         if _on_since(stages, manager.stage_gate % "Alpha") is not None:
             yield f"{manager.stage_gate % 'Alpha'} is on by default"
 
 
-def options(found: Mapping[str, Mapping[str, list[str]]], version: Version) -> Iterator[str]:
-    """``CPU_OPTIONS`` and ``TOPOLOGY_OPTIONS``: the stage of each option, and that there are no others."""
+def options(names_by_stage: Mapping[str, Mapping[str, list[str]]], version: Version) -> Iterator[str]:
+    """``CPU_OPTIONS`` and ``TOPOLOGY_OPTIONS``: the stage of each option, and that no option is missing."""
     for name, manager in (("cpu", CPU_MANAGER), ("topology", TOPOLOGY_MANAGER)):
-        theirs = {option: stage for stage, names in found[name].items() for option in names}
-        ours = dict(_stages(manager, version))
-        for option in sorted({*theirs, *ours}):
-            if theirs.get(option) != ours.get(option):
-                yield f"{option} is {theirs.get(option)}, and not {ours.get(option)}"
+        expected = {option: stage for stage, names in names_by_stage[name].items() for option in names}
+        actual = dict(_stages(manager, version))
+        for option in sorted({*expected, *actual}):
+            if expected.get(option) != actual.get(option):
+                yield f"{option} is {expected.get(option)}, and not {actual.get(option)}"
 
 
 def _stages(manager: Manager, version: Version) -> Iterator[tuple[str, str]]:
@@ -96,14 +96,14 @@ def _stages(manager: Manager, version: Version) -> Iterator[tuple[str, str]]:
 
 
 def removed_flags(flags: Mapping[str, Any], version: Version) -> Iterator[str]:
-    """``REMOVED_FLAGS``: gone from its version on."""
+    """``REMOVED_FLAGS``: each flag is missing from its version on."""
     for name, (since, _source) in REMOVED_FLAGS.items():
         if (name in flags) is (version >= since):
             yield f"{name} is {'still' if name in flags else 'no longer'} a flag"
 
 
 def fields(types: Mapping[str, Any], flags: Mapping[str, Any], version: Version) -> Iterator[str]:
-    """``OBSERVED``: that each field is there from its version on, and its flag."""
+    """``OBSERVED``: each field, and its flag, exists from its version on."""
     for field in OBSERVED:
         if (field.key in types["fields"]) is (version < field.since):
             yield f"{field.key} is {'already' if field.key in types['fields'] else 'not yet'} a field"
@@ -112,11 +112,11 @@ def fields(types: Mapping[str, Any], flags: Mapping[str, Any], version: Version)
 
 
 def defaults(config: Mapping[str, Any], version: Version) -> Iterator[str]:
-    """``KubeletField.default``, against the configuration of a file without fields."""
+    """``KubeletField.default``, compared with the configuration of a file without fields."""
     for field in OBSERVED:
-        theirs, ours = config.get(field.key), field.default_in(version)
-        if _plain(theirs) != _plain(ours) and not (ours is None and field.key in FILLED_IN):
-            yield f"{field.key} is {theirs} by default, and not {ours}"
+        expected, actual = config.get(field.key), field.default_in(version)
+        if _plain(expected) != _plain(actual) and not (actual is None and field.key in FILLED_IN):
+            yield f"{field.key} is {expected} by default, and not {actual}"
     if config.get("evictionHard") != DEFAULT_EVICTION_HARD:
         yield f"evictionHard is {config.get('evictionHard')} by default"
 

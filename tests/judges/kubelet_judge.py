@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What kubelet of a release makes of its configuration, by its own functions."""
+"""The verdict of kubelet's own functions on a configuration, for one release."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any
 from .process import JudgeProcess
 
 FILES = "{files}"
-"""Stands for the folder of a request's files, in flags and in messages."""
+"""Stands for the directory of a request's files, in flags and in messages."""
 MAIN_FILE = "config.yaml"
-DROPIN_FOLDER = "kubelet.conf.d"
+DROPIN_DIRECTORY = "kubelet.conf.d"
 
 
 @dataclass(frozen=True)
 class Case:
-    """A kubelet configuration: its main file, its drop-ins by name, and flags. Texts as the node side records them."""
+    """A kubelet configuration: its main file, its drop-ins by name, and flags. Texts are as in a snapshot."""
 
     name: str
     main: str | None = ""
@@ -30,7 +30,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``error`` is None where kubelet starts; then ``config`` has its values in force as /configz gives them."""
+    """``error`` is None where kubelet starts; then ``config`` has its values in effect, as /configz returns them."""
 
     error: str | None
     step: str | None = None
@@ -54,7 +54,7 @@ class KubeletJudge:
         self.version = version
 
     def load(self, cases: Sequence[Case], machine: Machine) -> list[Verdict]:
-        return [_verdict(answer) for answer in self.process.ask_all([_request(case, machine) for case in cases])]
+        return [_verdict(response) for response in self.process.ask_all([_request(case, machine) for case in cases])]
 
     def table(self, operation: str) -> Any:
         """``gates``, ``flags``, ``options``, ``types`` or ``release``."""
@@ -63,9 +63,9 @@ class KubeletJudge:
 
 def _request(case: Case, machine: Machine) -> dict[str, Any]:
     files = {} if case.main is None else {MAIN_FILE: case.main}
-    files.update({f"{DROPIN_FOLDER}/{name}": text for name, text in case.dropins})
+    files.update({f"{DROPIN_DIRECTORY}/{name}": text for name, text in case.dropins})
     places = [] if case.main is None else [f"--config={FILES}/{MAIN_FILE}"]
-    places += [f"--config-dir={FILES}/{DROPIN_FOLDER}"] if case.dropins else []
+    places += [f"--config-dir={FILES}/{DROPIN_DIRECTORY}"] if case.dropins else []
     return {
         "operation": "load",
         "files": {name: _encoded(text) for name, text in files.items()},
@@ -81,8 +81,8 @@ def _encoded(text: str) -> str:
     return base64.b64encode(text.encode("utf-8", "surrogateescape")).decode()
 
 
-def _verdict(answer: Mapping[str, Any]) -> Verdict:
-    failure = answer.get("failure")
+def _verdict(response: Mapping[str, Any]) -> Verdict:
+    failure = response.get("failure")
     if failure:
         return Verdict(failure["message"], failure["step"])
-    return Verdict(None, None, answer["config"])
+    return Verdict(None, None, response["config"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What our functions say of the same configuration: node_facts' values in force and assess' findings."""
+"""The collection's verdict on a kubelet configuration: node_facts' values in effect and assess' findings."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 
 from .kubelet_judge import Case, Machine
 
-FOLDER = "/etc/kubernetes/kubelet.conf.d"
+CONFIG_DIR = "/etc/kubernetes/kubelet.conf.d"
 MACHINE = Machine(cpus=4, memory=4 << 30)
 
 
 @dataclass(frozen=True)
 class OurVerdict:
-    """``refusals`` are the findings by which kubelet does not start."""
+    """``refusals`` are the findings that say that kubelet does not start."""
 
     facts: NodeFacts
     refusals: tuple[Finding, ...]
@@ -52,25 +52,25 @@ def _node(cgroup_v1: bool) -> tuple[dict[str, Any], NodeFacts]:
 
 def kubelet_section(case: Case, version: tuple[int, int], captured_section: Mapping[str, Any]) -> dict[str, Any]:
     """The kubelet section of a snapshot with this configuration and release, and no checkpoint yet."""
-    folder = [f"--config-dir={FOLDER}"] if case.dropins else []
+    config_dir = [f"--config-dir={CONFIG_DIR}"] if case.dropins else []
     main = [] if case.main is None else [f"--config={KUBELET_FILE}"]
-    paths = {f"{FOLDER}/{name}": _file(text) for name, text in case.dropins}
+    paths = {f"{CONFIG_DIR}/{name}": _file(text) for name, text in case.dropins}
     files = {**captured_section["files"], captured_section["checkpoint_path"]: {"kind": "missing"}, **paths}
     files[KUBELET_FILE] = {"kind": "missing"} if case.main is None else _file(case.main)
     return {
-        **{key: value for key, value in captured_section.items() if key not in LEFT_OUT},
+        **{key: value for key, value in captured_section.items() if key not in EXCLUDED_KEYS},
         "processes": [
-            {**captured_section["processes"][0], "argv": ["/usr/bin/kubelet", *main, *folder, *case.flags]},
+            {**captured_section["processes"][0], "argv": ["/usr/bin/kubelet", *main, *config_dir, *case.flags]},
         ],
         "version": f"Kubernetes v{version[0]}.{version[1]}.0",
         "config_path": KUBELET_FILE,
         "files": files,
-        "config_dir": {"folder": FOLDER if paths else None, "exists": bool(paths), "paths": sorted(paths)},
+        "config_dir": {"folder": CONFIG_DIR if paths else None, "exists": bool(paths), "paths": sorted(paths)},
     }
 
 
-LEFT_OUT = frozenset(("unit_files", "environment_files", "configz"))
-"""What would speak of another configuration than the case's."""
+EXCLUDED_KEYS = frozenset(("unit_files", "environment_files", "configz"))
+"""Keys of the snapshot that describe a configuration other than the case's."""
 
 
 def _file(text: str) -> dict[str, Any]:
@@ -78,18 +78,18 @@ def _file(text: str) -> dict[str, Any]:
 
 
 def our_verdict(case: Case, version: tuple[int, int]) -> OurVerdict:
-    """As ``interpret`` and ``assess`` come to it; what does not depend on kubelet's files is read once."""
+    """The verdict of ``interpret`` and ``assess``; facts that do not depend on kubelet's files are read once."""
     snapshot, node = _node(case.cgroup_v1)
     section = kubelet_section(case, version, snapshot["kubelet"])
     kubelet, claims = interpret_kubelet(section, snapshot["services"]["units"])
     driver = decide_driver(kubelet, node.runtime, (), runtime_config(snapshot["runtime"]["cri"]))
     facts = replace(node, kubelet=kubelet, driver=driver, claims=tuple(claims))
-    found = [finding for rule in FINDING_RULES for finding in rule(facts)]
-    return OurVerdict(facts, tuple(finding for finding in found if refuses(finding)))
+    findings = [finding for rule in FINDING_RULES for finding in rule(facts)]
+    return OurVerdict(facts, tuple(finding for finding in findings if refuses(finding)))
 
 
 NODE_RULES = frozenset(("driver-mismatch", "kubelet-driver-unknown"))
-"""Errors with which kubelet starts all the same: it is the node that does not work then."""
+"""Errors with which kubelet starts, although the node does not work then."""
 
 
 def refuses(finding: Finding) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bounds and words of kubelet's fields, found by loading files with one field each."""
+"""Bounds and accepted words of kubelet's fields, determined by loading files with one field each."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Ca
 MACHINE = Machine(cpus=4, memory=4 << 30)
 UNKNOWN_WORD = "no-such-word"
 LONGEST = 48 * 3600 * 1000
-"""Milliseconds; a greater bound of a duration is taken for none."""
+"""Milliseconds; a duration with a greater bound counts as unbounded."""
 STEPS = {"userNamespaces.idsPerPod": 65536}
-"""Fields that take multiples of a number only."""
+"""Fields that accept only multiples of a number."""
 ACCEPTED = (0, 1, 2, 5, 1000, 60000, 65536)
-"""Where a search begins, for a field without a default."""
+"""Values at which a search begins, for a field without a default."""
 COMPANIONS: Mapping[str, Mapping[str, Any]] = {
     "cpuCFSQuotaPeriod": {"featureGates": {"CustomCPUCFSQuotaPeriod": True}},
     "imageGCHighThresholdPercent": {"imageGCLowThresholdPercent": 0},
@@ -31,7 +31,7 @@ COMPANIONS: Mapping[str, Mapping[str, Any]] = {
     "memorySwap.swapBehavior": {"featureGates": {"NodeSwap": True}},
     "shutdownGracePeriodCriticalPods": {"shutdownGracePeriod": "72h"},
 }
-"""What has to be in the file for a field to have its own bounds, and not those of another field or a gate."""
+"""Fields that the file needs so that a field has its own bounds, and not those of another field or a gate."""
 
 _WHOLE = {
     **{f"int{bits}": (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) for bits in (8, 16, 32, 64)},
@@ -41,7 +41,7 @@ Check = Callable[[Any], "str | None"]
 
 
 def limits(judge: KubeletJudge) -> dict[str, dict[str, str]]:
-    """``LIMITS`` and ``WORDS`` of fields that the collection does not use, outside of lists and tables."""
+    """``LIMITS`` and ``WORDS`` of fields that the collection does not use, outside lists and tables."""
     from ansible_collections.volcano.colocation.tests.judges.kubelet_tables import kinds
 
     used = {field.key for field in OBSERVED}
@@ -51,26 +51,26 @@ def limits(judge: KubeletJudge) -> dict[str, dict[str, str]]:
             continue
         check = _checker(judge, path)
         if kind in _WHOLE:
-            found = _bounds(check, *_WHOLE[kind], STEPS.get(path, 1))
+            limits_text = _bounds(check, *_WHOLE[kind], STEPS.get(path, 1))
         elif kind == "duration":
-            found = _bounds(_of_milliseconds(check), -LONGEST, LONGEST)
+            limits_text = _bounds(_of_milliseconds(check), -LONGEST, LONGEST)
         elif kind == "string":
-            found, taken = "", _words(check)
-            words.update({path: taken} if taken else {})
+            limits_text, accepted = "", _words(check)
+            words.update({path: accepted} if accepted else {})
         else:
             continue
-        bounds.update({path: found} if found else {})
+        bounds.update({path: limits_text} if limits_text else {})
     return {"LIMITS": bounds, "WORDS": words}
 
 
 def text_of(path: str, value: Any, *, alone: bool = False) -> str:
-    """A file with this field, and those that have to be beside it unless it is ``alone``."""
+    """A file with this field, and the fields that it needs unless it is ``alone``."""
     top, *inner = path.split(".")
     whole = value
     for key in reversed(inner):
         whole = {key: whole}
     fields = {**({} if alone else COMPANIONS.get(path, {})), top: whole}
-    return HEAD + "".join(f"{key}: {json.dumps(each)}\n" for key, each in fields.items())
+    return HEAD + "".join(f"{key}: {json.dumps(field)}\n" for key, field in fields.items())
 
 
 def _checker(judge: KubeletJudge, path: str) -> Check:
@@ -86,7 +86,7 @@ def _of_milliseconds(check: Check) -> Check:
 
 
 def _bounds(check: Check, least: int, greatest: int, step: int = 1) -> str:
-    """``LEAST..GREATEST``; one is left out where the type alone bounds it, and nothing is said without both."""
+    """``LEAST..GREATEST``; a bound that the type sets is omitted, and the text is empty without bounds."""
     low, high = _edges(lambda number: check(number * step), least // step, greatest // step)
     texts = ["" if edge is None else str(edge * step) for edge in (low, high)]
     return "..".join(texts) if any(texts) else ""
@@ -101,7 +101,7 @@ def _edges(check: Check, least: int, greatest: int) -> tuple[int | None, int | N
 
 
 def _edge(check: Check, inside: int, outside: int) -> int:
-    """The last number that is taken on the way from ``inside`` to ``outside``."""
+    """The last number between ``inside`` and ``outside`` that kubelet accepts."""
     while abs(outside - inside) > 1:
         middle = (inside + outside) // 2
         inside, outside = (middle, outside) if check(middle) is None else (inside, middle)
@@ -109,7 +109,7 @@ def _edge(check: Check, inside: int, outside: int) -> int:
 
 
 def _words(check: Check) -> str:
-    """The words that kubelet names when it refuses one, as far as it takes them."""
+    """The words that kubelet lists when it refuses an unknown one, if it accepts them."""
     message = check(UNKNOWN_WORD)
     if message is None:
         return ""
@@ -121,17 +121,17 @@ _LACKING = re.compile(r"(\w+) is enabled, but depends on features that are disab
 
 
 def gate_needs(judge: KubeletJudge) -> dict[str, str]:
-    """Gates that another gate depends on, by that one; kubelet names those that are off when it refuses.
+    """Gates that a gate depends on, by the dependent gate; kubelet lists those that are off when it refuses.
 
-    Each gate alone is set to what it is not by default, and once all are: that shows what the former hides.
+    Each gate is set to the opposite of its default, alone and with all others, which shows further dependencies.
     """
     newest = {name: stages[-1] for name, stages in judge.table("gates").items()}
     flipped = {name: not stage["default"] for name, stage in newest.items() if not stage["locked"]}
     flipped = {name: on for name, on in flipped.items() if name not in ("AllAlpha", "AllBeta")}
     files = [{name: on} for name, on in flipped.items()]
-    cases = [Case("gates", f"{HEAD}featureGates: {json.dumps(each)}\n") for each in [*files, flipped]]
-    found: dict[str, set[str]] = {}
+    cases = [Case("gates", f"{HEAD}featureGates: {json.dumps(gates)}\n") for gates in [*files, flipped]]
+    missing_gates: dict[str, set[str]] = {}
     for verdict in judge.load(cases, MACHINE):
         for name, needed in _LACKING.findall(verdict.error or ""):
-            found.setdefault(name, set()).update(needed.split())
-    return {name: "|".join(sorted(needed)) for name, needed in sorted(found.items())}
+            missing_gates.setdefault(name, set()).update(needed.split())
+    return {name: "|".join(sorted(needed)) for name, needed in sorted(missing_gates.items())}

@@ -45,13 +45,13 @@ Table = Mapping[str, str]
 
 
 def judge_of(name: str) -> KubeletJudge:
-    """The judge of a family, built unless the cache has it."""
+    """The judge of a family; it is built unless the cache has it."""
     built = programs.obtain(Cache(cache_root()), name, [KUBELET_JUDGE])
     return KubeletJudge(JudgeProcess(built.path(KUBELET_JUDGE)), built.family.version)
 
 
 def tables(judge: KubeletJudge) -> dict[str, dict[str, str]]:
-    """What kubelet says of itself."""
+    """The tables of the kubelet of one release."""
     return {
         "FIELD_KINDS": dict(sorted(kinds(judge.table("types"), ""))),
         **limits(judge),
@@ -73,29 +73,31 @@ def _gate(stage: Mapping[str, Any]) -> str:
     return str(stage["default"]).lower() + (" locked" if stage["locked"] else "")
 
 
-def _flags(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, flag in found.items():
+def _flags(flags: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, flag in flags.items():
         yield name, flag["type"]
         if flag.get("shorthand"):
             yield f"-{flag['shorthand']}", flag["type"]
 
 
-def render(found: Mapping[tuple[int, int], Mapping[str, Mapping[str, str]]]) -> str:
-    """The generated module: the oldest release in full, of each later one what differs."""
-    first, *later = sorted(found)
+def render(tables_by_version: Mapping[tuple[int, int], Mapping[str, Mapping[str, str]]]) -> str:
+    """The generated module: the oldest release in full, and the differences of each later one."""
+    first, *later = sorted(tables_by_version)
     parts = [_HEADER]
-    for name in found[first]:
-        parts.append(f"_{name}: Table = {{\n{_entries(found[first][name])}}}\n")
+    for name in tables_by_version[first]:
+        parts.append(f"_{name}: Table = {{\n{_entries(tables_by_version[first][name])}}}\n")
         versions = [f"    {first}: _{name},\n"]
-        before = found[first][name]
+        before = tables_by_version[first][name]
         for version in later:
-            now = found[version][name]
+            now = tables_by_version[version][name]
             suffix = f"_{name}_{version[0]}_{version[1]}"
-            gone = sorted(set(before) - set(now))
+            removed = sorted(set(before) - set(now))
             changed = {key: value for key, value in now.items() if before.get(key) != value}
-            parts.append(f"{suffix}_GONE = frozenset(\n    (\n{_names(gone)}    )\n)\n" if gone else "")
-            kept = f"{{key: kind for key, kind in _{name}.items() if key not in {suffix}_GONE}}" if gone else f"_{name}"
-            parts.append(f"{suffix}: Table = {{\n    **{kept},\n{_entries(changed)}}}\n")
+            parts.append(f"{suffix}_GONE = frozenset(\n    (\n{_names(removed)}    )\n)\n" if removed else "")
+            inherited = (
+                f"{{key: kind for key, kind in _{name}.items() if key not in {suffix}_GONE}}" if removed else f"_{name}"
+            )
+            parts.append(f"{suffix}: Table = {{\n    **{inherited},\n{_entries(changed)}}}\n")
             versions.append(f"    {version}: {suffix},\n")
         parts.append(f"{name}: Mapping[tuple[int, int], Table] = {{\n{''.join(versions)}}}\n")
     return "\n".join(filter(None, parts))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program of ours that reads requests as JSON lines and answers each with one."""
+"""A judge program that reads requests as JSON lines and writes one JSON line for each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 BATCH = 64
-"""Requests that are under way at once; more would fill the pipe while nobody reads the answers."""
+"""Requests that are written before their responses are read; more could fill the pipe."""
 
 
 class JudgeError(RuntimeError):
-    """The program ended, or wrote something else than an answer."""
+    """The program ended before it wrote a response."""
 
 
 class JudgeProcess:
@@ -26,22 +26,22 @@ class JudgeProcess:
         self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to one request."""
+        """The response to one request."""
         return self.ask_all([request])[0]
 
     def ask_all(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The answers, in the order of the requests."""
-        answers: list[dict[str, Any]] = []
+        """The responses, in the order of the requests."""
+        responses: list[dict[str, Any]] = []
         for first in range(0, len(requests), BATCH):
-            answers += self._batch(requests[first : first + BATCH])
-        return answers
+            responses += self._batch(requests[first : first + BATCH])
+        return responses
 
     def _batch(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         writer = threading.Thread(target=self._write, args=(requests,))
         writer.start()
-        answers = [self._read(request) for request in requests]
+        responses = [self._read(request) for request in requests]
         writer.join()
-        return answers
+        return responses
 
     def _write(self, requests: Sequence[dict[str, Any]]) -> None:
         assert self._process.stdin
@@ -49,7 +49,7 @@ class JudgeProcess:
             self._process.stdin.writelines(json.dumps(request) + "\n" for request in requests)
             self._process.stdin.flush()
         except BrokenPipeError:
-            # The reader says which request it was.
+            # The reader reports which request failed.
             return
 
     def _read(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -57,8 +57,8 @@ class JudgeProcess:
         line = self._process.stdout.readline()
         if not line:
             raise JudgeError(f"the program ended with status {self._process.wait()} at {request}")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+        response: dict[str, Any] = json.loads(line)
+        return response
 
     def close(self) -> None:
         assert self._process.stdin

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where kubelet's own code and runc's library put the cgroups of 500 pods is where we say that they are."""
+"""The collection's cgroup paths of 500 pods are those of kubelet's own code and runc's library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS
 from ansible_collections.volcano.colocation.plugins.module_utils.slices import property_values
 from ansible_collections.volcano.colocation.tests.judges import go_sources
-from ansible_collections.volcano.colocation.tests.judges.cgroup_pods import PREFIXES, Pod, pods, said
+from ansible_collections.volcano.colocation.tests.judges.cgroup_pods import PREFIXES, Pod, collection_names, pods
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 
@@ -32,65 +32,65 @@ def _program() -> Path:
     return go_sources.obtain(Cache(cache_root()), "cgroup-names", FAMILY, (SOURCE,))
 
 
-def answers(program: Path, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    text = "".join(json.dumps(each) + "\n" for each in questions)
+def run_program(program: Path, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    text = "".join(json.dumps(question) + "\n" for question in questions)
     done = subprocess.run([str(program)], input=text, capture_output=True, text=True, check=True)
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(found) == len(questions)
-    return found
+    responses = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(responses) == len(questions)
+    return responses
 
 
 @pytest.fixture(scope="module", name="judged")
 def _judged(program: Path) -> list[tuple[Pod, dict[str, Any]]]:
-    made = list(pods(COUNT))
-    return list(zip(made, answers(program, [each.question for each in made]), strict=True))
+    generated = list(pods(COUNT))
+    return list(zip(generated, run_program(program, [pod.question for pod in generated]), strict=True))
 
 
 def test_every_name_is_that_of_kubelet_and_runc(judged: list[tuple[Pod, dict[str, Any]]]) -> None:
     wrong = []
     for pod, right in judged:
-        ours = said(pod)
-        if right["Error"] and ours is not None:
-            wrong.append(f"{pod}: no cgroup can be made ({right['Error']}), and we say {ours}")
-        elif ours is not None and ours != {key: right[key] for key in ours}:
-            wrong.append(f"{pod}: {right}, and we say {ours}")
+        actual = collection_names(pod)
+        if right["Error"] and actual is not None:
+            wrong.append(f"{pod}: no cgroup can be made ({right['Error']}), and the collection says {actual}")
+        elif actual is not None and actual != {key: right[key] for key in actual}:
+            wrong.append(f"{pod}: {right}, and the collection says {actual}")
     assert not wrong, "\n".join(wrong)
 
 
 def is_usual(pod: Pod) -> bool:
-    """Of a root of plain parts, and a UID of the API."""
+    """Whether the root has plain parts and the UID is one of the API."""
     plain = re.fullmatch(r"/?[a-z_-]+(?:/[a-z_-]+)*|/|", pod.root)
     return plain is not None and re.fullmatch("[0-9a-f-]{32,}", pod.uid) is not None
 
 
-def test_what_is_refused_is_what_nobody_should_have(judged: list[tuple[Pod, dict[str, Any]]]) -> None:
-    """We name errors where kubelet goes on: never for a root of plain parts and a UID of the API."""
+def test_only_unusual_roots_and_uids_are_refused(judged: list[tuple[Pod, dict[str, Any]]]) -> None:
+    """The collection may refuse what kubelet accepts, but never a root of plain parts and a UID of the API."""
     usual = [pod for pod, _right in judged if is_usual(pod)]
     assert len(usual) > COUNT * 3 // 4
-    assert [pod for pod in usual if said(pod) is None] == []
+    assert [pod for pod in usual if collection_names(pod) is None] == []
 
 
 def tree_of(pod: Pod) -> KubeletTree:
-    """_ stands for a dash in the name of a slice, so that the systemd driver does not tell them apart in a root."""
+    """The tree of a pod. The systemd driver writes a dash of a root as ``_``, so ``_`` in a root reads as a dash."""
     root = "/" + pod.root.strip("/")
     return KubeletTree(pod.driver, root.replace("_", "-") if pod.driver is Driver.SYSTEMD else root)
 
 
-def test_what_kubelet_and_runc_make_is_recognized_part_by_part(judged: list[tuple[Pod, dict[str, Any]]]) -> None:
+def test_cgroups_of_kubelet_and_runc_are_recognized_part_by_part(judged: list[tuple[Pod, dict[str, Any]]]) -> None:
     for pod, right in judged:
         if not is_usual(pod):
             continue
-        prefix, folder = PREFIXES[pod.runtime]
-        start = f"{prefix}-" if pod.driver is Driver.SYSTEMD else folder
-        found = container_paths.KubeletCgroup(tree_of(pod), "", pod.qos, pod.uid, start, pod.container)
-        assert container_paths.classify("/" + right["Container"]) == found
+        prefix, directory = PREFIXES[pod.runtime]
+        start = f"{prefix}-" if pod.driver is Driver.SYSTEMD else directory
+        expected = container_paths.KubeletCgroup(tree_of(pod), "", pod.qos, pod.uid, start, pod.container)
+        assert container_paths.classify("/" + right["Container"]) == expected
         assert container_paths.classify(right["Pod"]) == container_paths.KubeletCgroup(
             tree_of(pod), "", pod.qos, pod.uid
         )
 
 
 def mask(*numbers: int) -> str:
-    """Go's JSON has bytes in base64."""
+    """A set of numbers as a bit mask; Go's JSON encodes bytes in base64."""
     return base64.b64encode(property_values.bits(frozenset(numbers))).decode()
 
 
@@ -105,16 +105,20 @@ FILES = {
     "cpuset.cpus": ("0-3,9", mask(0, 1, 2, 3, 9)),
     "cpuset.mems": ("0", mask(0)),
 }
-"""Files of cgroup v2 with what each says, and the value of its unit property."""
+"""Files of cgroup v2: content and value of the unit property."""
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_the_unit_property_of_a_knob_is_runcs(program: Path, file: str) -> None:
     text, value = FILES[file]
     pod = next(pods(1)).question
-    (found,) = answers(program, [{**pod, "Files": {file: text}}])
-    (right,) = found["Properties"]
-    (knob,) = [each for each in KNOBS.values() if each.v2 and [known.name for known in each.v2.files] == [file]]
+    (response,) = run_program(program, [{**pod, "Files": {file: text}}])
+    (expected,) = response["Properties"]
+    (knob,) = [
+        candidate
+        for candidate in KNOBS.values()
+        if candidate.v2 and [known.name for known in candidate.v2.files] == [file]
+    ]
     assert knob.unit_property is not None
-    assert ((right["Name"],), right["Signature"]) == (knob.unit_property.names, knob.unit_property.signature)
-    assert right["Value"] == value
+    assert ((expected["Name"],), expected["Signature"]) == (knob.unit_property.names, knob.unit_property.signature)
+    assert expected["Value"] == value

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures, examples of the docs, and what plans make of the fixtures, shown to each containerd."""
+"""Each containerd reads the fixtures, the examples of the docs, and the fixtures after a plan."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ pytest_plugins = ("ansible_collections.volcano.colocation.tests.judges.container
 
 @pytest.fixture(scope="module", name="nodes")
 def _nodes() -> dict[str, Snapshot]:
-    found = dict(snapshots())
-    assert found
-    return found
+    captures = dict(snapshots())
+    assert captures
+    return captures
 
 
 def test_fixtures_and_examples_are_read_as_containerd_reads_them(
     judge: Judge, nodes: dict[str, Snapshot], tmp_path: Path
 ) -> None:
-    shown = [case(name, each["runtime"]["config_path"], texts(each)) for name, each in nodes.items()]
+    fixtures = [case(name, snapshot["runtime"]["config_path"], texts(snapshot)) for name, snapshot in nodes.items()]
     of_the_docs = [*examples()]
     assert of_the_docs
-    assert judge.differences(iter([*shown, *of_the_docs]), tmp_path) == {}
+    assert judge.differences(iter([*fixtures, *of_the_docs]), tmp_path) == {}
 
 
 def planned(judge: Judge, nodes: dict[str, Snapshot], driver: str) -> Iterator[tuple[Case, bool]]:
-    """Files after the plan for this containerd, and whether NRI is on in them, of each node that a plan changes."""
+    """For each node that a plan changes: its files after the plan for this containerd, and whether they enable NRI."""
     nri = judge.containerd.release != "1.6"
     profile = parse_profile({"cgroup_driver": driver, **({"nri": {"enabled": True}} if nri else {})})
-    for name, each in nodes.items():
-        # The node that has this containerd; what another one answered is no part of it.
-        node = put(put(each, judge.containerd.version, "runtime", "cri", "version"), None, "runtime", "cri", "config")
+    for name, snapshot in nodes.items():
+        # The node with this containerd; the CRI configuration of the recorded one does not apply.
+        node = put(
+            put(snapshot, judge.containerd.version, "runtime", "cri", "version"), None, "runtime", "cri", "config"
+        )
         plan = make_plan(facts_of(node), profile, allow_disruption=True)
         edits = [] if plan.refusals else [edit for edit in file_edits(node, plan.changes) if edit.path in _files(node)]
         if edits:
@@ -51,22 +53,22 @@ def planned(judge: Judge, nodes: dict[str, Snapshot], driver: str) -> Iterator[t
 
 
 def _files(node: Snapshot) -> set[str]:
-    folder = node["runtime"]["config_path"].rpartition("/")[0]
-    return {*node["runtime"]["files"], f"{folder}/conf.d/zz-volcano-colocation.toml"}
+    directory = node["runtime"]["config_path"].rpartition("/")[0]
+    return {*node["runtime"]["files"], f"{directory}/conf.d/zz-volcano-colocation.toml"}
 
 
 @pytest.mark.parametrize("driver", ["systemd", "cgroupfs"])
-def test_containerd_reads_what_a_plan_meant(
+def test_containerd_has_the_values_that_a_plan_intends(
     judge: Judge, nodes: dict[str, Snapshot], driver: str, tmp_path: Path
 ) -> None:
-    made = list(planned(judge, nodes, driver))
-    assert made
-    mains = [judge.written(each, tmp_path / each.name) for each, _nri in made]
-    right = judge.verdicts(mains)
-    for main, (each, nri) in zip(mains, made, strict=True):
-        found = right[main]
-        assert found.error is None, f"{each.name}: {found.error}"
-        assert found.cri, each.name
-        assert set(found.handlers.values()) == {driver}, f"{each.name}: {found.handlers}"
-        assert found.nri is nri, each.name
-        assert found.untyped == (), each.name
+    plan_cases = list(planned(judge, nodes, driver))
+    assert plan_cases
+    mains = [judge.written(plan_case, tmp_path / plan_case.name) for plan_case, _nri in plan_cases]
+    verdicts = judge.verdicts(mains)
+    for main, (plan_case, nri) in zip(mains, plan_cases, strict=True):
+        verdict = verdicts[main]
+        assert verdict.error is None, f"{plan_case.name}: {verdict.error}"
+        assert verdict.cri, plan_case.name
+        assert set(verdict.handlers.values()) == {driver}, f"{plan_case.name}: {verdict.handlers}"
+        assert verdict.nri is nri, plan_case.name
+        assert verdict.untyped == (), plan_case.name

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables made by hand are those of each containerd: schemas, names, NRI's defaults, the type of each value."""
+"""Tables written by hand agree with each containerd: schemas, names, NRI's defaults, the type of each value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ tomllib = importlib.import_module("tomllib")
 pytest_plugins = ("ansible_collections.volcano.colocation.tests.judges.containerd_fixtures",)
 
 UNREAD = {"unpack_config"}
-"""A list of tables, whose type is not looked at."""
+"""Keys with a list of tables, whose type is not compared."""
 OPTIONS = ("containerd", "runtimes", types.ANY_KEY, "options")
 MAPS = {("containerd", "runtimes"), ("timeouts",), ("proxy_plugins",), ("stream_processors",), ("pinned_images",)}
 
@@ -43,7 +43,7 @@ def default_of(containerd: Containerd) -> dict[str, Any]:
 
 def test_the_newest_schema_and_its_tables(judge: Judge, default: dict[str, Any]) -> None:
     newest = schema.newest_schema(judge.containerd.version)
-    # 1.6 takes every schema above 1 for 2.
+    # 1.6 reads every schema above 1 as 2.
     assert default["version"] == (2 if newest is None else newest)
     known = schema.SCHEMAS[default["version"]]
     runtimes: Any = default
@@ -56,7 +56,7 @@ def test_the_newest_schema_and_its_tables(judge: Judge, default: dict[str, Any])
         image = image[key]
     assert "pause" in image
     named = schema.cri_plugins(judge.containerd.version, default["version"])
-    assert {each for each in default["plugins"] if "cri" in each.split(".")} <= named
+    assert {plugin for plugin in default["plugins"] if "cri" in plugin.split(".")} <= named
 
 
 def test_nri(judge: Judge, default: dict[str, Any]) -> None:
@@ -78,7 +78,7 @@ def test_options_of_runc(judge: Judge, default: dict[str, Any]) -> None:
 
 
 def kind_of(value: Any) -> str:
-    """The type of a default, by its own."""
+    """The type name for a default value."""
     kinds = ((bool, types.SWITCH), (int, types.NUMBER), (float, types.FRACTION), (str, types.TEXT), (list, types.TEXTS))
     return next((name for kind, name in kinds if isinstance(value, kind)), types.TABLE)
 
@@ -98,42 +98,44 @@ def in_table(table: dict[types.Path, types.Fields]) -> dict[types.Path, str]:
     return {(*path, key): kind for path, fields in table.items() for key, kind in fields.items()}
 
 
-def alike(ours: str | None, theirs: str) -> bool:
-    """Durations are texts in a dump."""
-    return ours == theirs or (ours == types.DURATION and theirs == types.TEXT)
+def alike(known: str | None, default: str) -> bool:
+    """Whether two types are the same; durations are strings in a dump."""
+    return known == default or (known == types.DURATION and default == types.TEXT)
 
 
 RECENT = {("enable_experimental_restore_via_create",)}
 ONLY_IN_2_2 = {(schema.CRI_V3, path) for path in RECENT}
-"""`make test` does not build it."""
+"""Entries that only 2.2 has, which `make test` does not build."""
 
 
 @pytest.fixture(scope="module", name="defaults")
 def _defaults(tmp_path_factory: pytest.TempPathFactory) -> dict[int, set[tuple[str, types.Path]]]:
-    """Plugin and path of every default of all releases, by major release."""
-    found: dict[int, set[tuple[str, types.Path]]] = {1: set(), 2: set()}
+    """Plugin and path of every default of all releases, by major version."""
+    paths: dict[int, set[tuple[str, types.Path]]] = {1: set(), 2: set()}
     for release in releases():
         program = obtain(Cache(cache_root()), release, tmp_path_factory.mktemp(release))
         for plugin, values in default_of(program)["plugins"].items() if program else ():
-            found[program.major if program else 0] |= {(plugin, path) for path, _kind in found_in(values)}
-    return found
+            paths[program.major if program else 0] |= {(plugin, path) for path, _kind in found_in(values)}
+    return paths
 
 
 @pytest.mark.parametrize("major", [1, 2])
 def test_every_entry_is_of_some_release(defaults: dict[int, set[tuple[str, types.Path]]], major: int) -> None:
     migrated = {schema.CRI_V2} if major > 1 else set()
     known = types.plugin_tables(major).items()
-    ours = {(plugin, path) for plugin, table in known if plugin not in migrated for path in in_table(dict(table))}
-    assert {each for each in ours - defaults[major] if each[1] != OPTIONS} == (ONLY_IN_2_2 if major == 2 else set())
+    entries = {(plugin, path) for plugin, table in known if plugin not in migrated for path in in_table(dict(table))}
+    assert {entry for entry in entries - defaults[major] if entry[1] != OPTIONS} == (
+        ONLY_IN_2_2 if major == 2 else set()
+    )
 
 
-def test_what_2_3_and_later_take_no_notice_of(judge: Judge, default: dict[str, Any]) -> None:
+def test_settings_that_2_3_and_later_ignore(judge: Judge, default: dict[str, Any]) -> None:
     if judge.containerd.major < 2:
         return
-    found = {path for path, _kind in found_in(default["plugins"][schema.CRI_V3])}
-    gone = {(*path, key) for path, keys in types.IGNORED_SINCE_2_3.items() for key in keys}
+    known = {path for path, _kind in found_in(default["plugins"][schema.CRI_V3])}
+    ignored = {(*path, key) for path, keys in types.IGNORED_SINCE_2_3.items() for key in keys}
     since = (schema.parse_release(judge.containerd.version) or (0, 0)) >= (2, 3)
-    assert gone & found == (set() if since else gone - RECENT)
+    assert ignored & known == (set() if since else ignored - RECENT)
 
 
 def test_each_value_has_the_type_of_its_default(judge: Judge, default: dict[str, Any]) -> None:

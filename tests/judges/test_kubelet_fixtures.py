@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet files of the fixtures and of the docs' examples: the same verdict as kubelet's."""
+"""The collection's verdict on kubelet files of the fixtures and of the docs' examples is kubelet's."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ BLOCK = re.compile(r"^([ \t]*)```ya?ml\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 def _of_snapshot(name: str, kubelet: Mapping[str, Any]) -> Case | None:
     """The texts of a snapshot, and the flags of its kubelet, without those that name files."""
     main = kubelet["files"].get(kubelet["config_path"], {}).get("text")
-    folder = kubelet.get("config_dir") or {}
-    paths = folder.get("paths", ())
-    dropins = [(path[len(str(folder["folder"])) :].strip("/"), kubelet["files"][path].get("text")) for path in paths]
+    config_dir = kubelet.get("config_dir") or {}
+    paths = config_dir.get("paths", ())
+    dropins = [
+        (path[len(str(config_dir["folder"])) :].strip("/"), kubelet["files"][path].get("text")) for path in paths
+    ]
     argv = kubelet["processes"][0]["argv"][1:] if kubelet["processes"] else ()
     if main is None or any(text is None for _path, text in dropins):
         return None
@@ -48,12 +50,12 @@ def test_the_recorded_nodes(kubelet: KubeletJudge) -> None:
 
 
 def test_the_described_hosts(kubelet: KubeletJudge, tmp_path: Path) -> None:
-    """Those with a kubelet file; their kubelets are of many versions, and here of this one."""
+    """Hosts with a kubelet file; their kubelets have many versions, and this version in the test."""
     cases = []
     for name in hosts.NAMES:
-        folder = tmp_path / name
-        folder.mkdir()
-        case = _of_snapshot(name, hosts.snapshot_of(hosts.described(name).host, folder)["kubelet"])
+        directory = tmp_path / name
+        directory.mkdir()
+        case = _of_snapshot(name, hosts.snapshot_of(hosts.described(name).host, directory)["kubelet"])
         cases += [case] if case else []
     assert len(cases) > 20
     assert differences(kubelet, cases) == []
@@ -62,11 +64,11 @@ def test_the_described_hosts(kubelet: KubeletJudge, tmp_path: Path) -> None:
 def examples() -> list[Case]:
     """Blocks of YAML in README and docs that are whole kubelet files."""
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    texts = [(page.name, found[2]) for page in pages for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    texts = [(page.name, match[2]) for page in pages for match in BLOCK.finditer(page.read_text(encoding="utf-8"))]
     return [Case(name, text) for name, text in texts if "kind: KubeletConfiguration" in text]
 
 
 def test_the_examples_of_the_docs(kubelet: KubeletJudge) -> None:
-    shown = examples()
-    assert shown
-    assert differences(kubelet, shown) == []
+    cases = examples()
+    assert cases
+    assert differences(kubelet, cases) == []

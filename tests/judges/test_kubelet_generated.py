@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What node_facts and assess say of generated kubelet configurations, compared with kubelet itself."""
+"""The verdict of node_facts and assess on generated kubelet configurations, compared with kubelet's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Ku
 from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import MACHINE
 
 SEED, COUNT = 1, 2000
-"""For each of two releases."""
+"""COUNT is the number of cases for each of two releases."""
 
 CASES = tuple(cases(SEED, COUNT))
 
@@ -21,8 +21,8 @@ def test_the_judge_is_the_release_that_it_is_named_after(kubelet: KubeletJudge) 
 
 
 def test_generated_configurations(kubelet: KubeletJudge) -> None:
-    found = differences(kubelet, CASES)
-    assert not found, f"{len(found)} of {len(CASES)}:\n" + "\n".join(found)
+    disagreements = differences(kubelet, CASES)
+    assert not disagreements, f"{len(disagreements)} of {len(CASES)}:\n" + "\n".join(disagreements)
 
 
 def test_the_generator_gives_the_same_cases_again() -> None:
@@ -31,7 +31,7 @@ def test_the_generator_gives_the_same_cases_again() -> None:
 
 
 def test_generated_configurations_are_of_both_kinds(kubelet: KubeletJudge) -> None:
-    """Else a comparison of them would prove nothing."""
+    """The cases need valid and invalid configurations, or the comparison would prove nothing."""
     verdicts = kubelet.load(CASES, MACHINE)
     started = sum(verdict.error is None for verdict in verdicts)
     assert 0.2 < started / len(verdicts) < 0.8
@@ -41,8 +41,8 @@ WITHOUT_FILE = tuple(cases_without_file(SEED, 400))
 
 
 def test_kubelets_without_a_file(kubelet: KubeletJudge) -> None:
-    found = differences(kubelet, WITHOUT_FILE)
-    assert not found, f"{len(found)} of {len(WITHOUT_FILE)}:\n" + "\n".join(found)
+    disagreements = differences(kubelet, WITHOUT_FILE)
+    assert not disagreements, f"{len(disagreements)} of {len(WITHOUT_FILE)}:\n" + "\n".join(disagreements)
 
 
 def test_kubelets_without_a_file_are_of_both_kinds(kubelet: KubeletJudge) -> None:

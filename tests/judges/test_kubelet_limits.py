@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fields that the collection does not use, with values at and beyond their bounds: kubelet's verdict, and ours."""
+"""Fields that the collection does not use, at and beyond their bounds: the collection's verdict is kubelet's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBERS = (-2147483648, -1001, -2, -1, 0, 1, 2, 31, 32, 100, 101, 1000, 1001, 65
 DURATIONS = ("-1s", "0s", "1ns", "999us", "1ms", "500ms", "1s", "1001ms", "2999ms", "3s", "5m", "301s", "1h", "72h")
 TEXTS = ("", "no-such-word", "/var/log", "/var//log", "/var/../log", "relative", "/v\u00e4r", "1.34", "none", "text")
 UNJUDGED = frozenset(("logging.format", "showHiddenMetricsForVersion", "tracing.endpoint"))
-"""Formats of their own; docs/findings.md says that they are not judged."""
+"""Fields with a special format, which the collection does not check (docs/findings.md)."""
 
 
 def values_of(kind: str) -> tuple[Any, ...]:
@@ -42,7 +42,7 @@ def paths() -> Iterator[tuple[str, str]]:
 
 
 def cases() -> Iterator[Case]:
-    """Each value alone, and with what else its field needs."""
+    """Each value alone, and with the other fields that its field needs."""
     for path, kind in paths():
         for value in values_of(kind):
             yield Case(f"{path} {value!r}", text_of(path, value, alone=True))
@@ -51,8 +51,8 @@ def cases() -> Iterator[Case]:
 
 
 def test_each_field_at_its_bounds(kubelet: KubeletJudge) -> None:
-    found = differences(kubelet, list(cases()))
-    assert not found, f"{len(found)}:\n" + "\n".join(found)
+    disagreements = differences(kubelet, list(cases()))
+    assert not disagreements, f"{len(disagreements)}:\n" + "\n".join(disagreements)
 
 
 TOGETHER = {
@@ -93,8 +93,8 @@ def _flow(value: Any) -> str:
 
 
 def test_fields_that_depend_on_each_other(kubelet: KubeletJudge) -> None:
-    found = differences(kubelet, list(pairs()))
-    assert not found, f"{len(found)}:\n" + "\n".join(found)
+    disagreements = differences(kubelet, list(pairs()))
+    assert not disagreements, f"{len(disagreements)}:\n" + "\n".join(disagreements)
 
 
 FLAGS = tuple(
@@ -109,11 +109,11 @@ FLAGS = tuple(
 
 @pytest.mark.parametrize("dropin", [False, True])
 def test_a_value_of_a_flag_or_a_drop_in(kubelet: KubeletJudge, dropin: bool) -> None:
-    """They override the main file, for better and worse."""
-    others = (("10-a.conf", HEAD + "maxPods: -1\nhealthzPort: 10248\n"),) if dropin else ()
+    """They override valid and invalid values of the main file."""
+    dropins = (("10-a.conf", HEAD + "maxPods: -1\nhealthzPort: 10248\n"),) if dropin else ()
     main = HEAD + "maxPods: 5\nhealthzPort: -5\n"
-    made = [Case(f"{flag} {dropin}", main, others, (flag,)) for flag in FLAGS]
-    found = differences(
-        kubelet, [*made, Case("no flag", main, others), *(Case(flag, HEAD, (), (flag,)) for flag in FLAGS)]
+    with_dropins = [Case(f"{flag} {dropin}", main, dropins, (flag,)) for flag in FLAGS]
+    disagreements = differences(
+        kubelet, [*with_dropins, Case("no flag", main, dropins), *(Case(flag, HEAD, (), (flag,)) for flag in FLAGS)]
     )
-    assert not found, "\n".join(found)
+    assert not disagreements, "\n".join(disagreements)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What our plans write into kubelet's file, read by kubelet; and what they refuse is what kubelet refuses."""
+"""kubelet reads the files that plans write, and refuses the settings that plans refuse."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.field_c
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_kubelet import version
 
 MACHINE = Machine(cpus=2, memory=4 << 30, numa_nodes=2)
-OURS = frozenset(
+COLLECTION_ONLY = frozenset(
     (
         "kubelet-too-old-for-field",
         "kubelet-version-unknown",
@@ -42,7 +42,7 @@ OURS = frozenset(
         "too-many-numa-nodes",
     )
 )
-"""Refusals of what kubelet ignores or takes, or of what only the node has."""
+"""Refusals of values that kubelet ignores or accepts, or that depend on the node."""
 
 
 def node(judge: KubeletJudge, name: str) -> Snapshot:
@@ -51,7 +51,7 @@ def node(judge: KubeletJudge, name: str) -> Snapshot:
 
 
 def edited(snapshot: Snapshot, options: Options) -> dict[str, str]:
-    """kubelet's files that the plan changes, by path, whether it is refused or not; none where they cannot be."""
+    """kubelet's files that the plan changes, by path, even if it is refused; empty where they cannot be edited."""
     facts = facts_of(snapshot)
     try:
         changes = PlanDraft(facts, resolve_profile(facts, profile_of(**options))).kubelet_changes
@@ -62,7 +62,7 @@ def edited(snapshot: Snapshot, options: Options) -> dict[str, str]:
 
 
 def test_the_fields_of_a_profile(kubelet: KubeletJudge) -> None:
-    """Each combination of the unit tests, on this release: refused by both, or by neither."""
+    """The plan and kubelet of this release both refuse, or both accept, each combination of the unit tests."""
     snapshot = node(kubelet, ALIGNED)
     texts = {
         name: edited(snapshot, options).get(KUBELET_FILE) for name, (_number, options, _code, _words) in CASES.items()
@@ -70,12 +70,12 @@ def test_the_fields_of_a_profile(kubelet: KubeletJudge) -> None:
     cases = [Case(name, text) for name, text in texts.items() if text is not None]
     assert len(cases) > len(CASES) / 2
     verdicts = kubelet.load(cases, MACHINE)
-    found = []
+    disagreements = []
     for case, verdict in zip(cases, verdicts, strict=True):
         codes = {refusal.code for refusal in refusals(PlanDraft(facts_of(snapshot), profile_of(**CASES[case.name][1])))}
-        if (verdict.error is not None) is not bool(codes - OURS):
-            found.append(f"{case.name}: {sorted(codes)}, and kubelet: {verdict.error}")
-    assert not found, "\n".join(found)
+        if (verdict.error is not None) is not bool(codes - COLLECTION_ONLY):
+            disagreements.append(f"{case.name}: {sorted(codes)}, and kubelet: {verdict.error}")
+    assert not disagreements, "\n".join(disagreements)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tables of the collection, made by hand or generated, against kubelet's own for each release that is built."""
+"""Tables of the collection, written by hand or generated, compared with those of each kubelet that the lab builds."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import MAC
 
 @functools.cache
 def generated(kubelet: KubeletJudge) -> dict[str, dict[str, str]]:
-    """Made once for all tables of a kubelet."""
+    """The tables of a kubelet, generated once."""
     return generator.tables(kubelet)
 
 
 @pytest.mark.parametrize("name", ["FIELD_KINDS", "LIMITS", "WORDS", "GATES", "GATE_NEEDS", "FLAGS"])
 def test_the_generated_tables_are_current(kubelet: KubeletJudge, name: str) -> None:
-    """Else: python -m ansible_collections.volcano.colocation.tests.judges.kubelet_tables."""
+    """If not, run: python -m ansible_collections.volcano.colocation.tests.judges.kubelet_tables."""
     assert generated(kubelet)[name] == getattr(kubelet_generated, name)[kubelet.version]
 
 
@@ -46,7 +46,7 @@ POLICY_OPTIONS = "CPUManagerPolicyOptions"
 
 
 def problems(kubelet: KubeletJudge) -> dict[str, list[str]]:
-    """Of each table made by hand."""
+    """Problems of each table written by hand."""
     stages, flags, version = kubelet.table("gates"), kubelet.table("flags"), kubelet.version
     (plain,) = kubelet.load([Case("defaults", HEAD)], MACHINE)
     return {
@@ -60,7 +60,7 @@ def problems(kubelet: KubeletJudge) -> dict[str, list[str]]:
 
 
 def test_the_tables_made_by_hand(kubelet: KubeletJudge) -> None:
-    assert {name: found for name, found in problems(kubelet).items() if found} == {}
+    assert {name: entries for name, entries in problems(kubelet).items() if entries} == {}
 
 
 def _changed(table: Any, name: str, value: Any) -> Callable[[pytest.MonkeyPatch], None]:
@@ -108,7 +108,7 @@ PAIRS = tuple((first, second) for number, first in enumerate(OPTIONS) for second
 
 
 def test_options_that_exclude_each_other(kubelet: KubeletJudge) -> None:
-    """No pair but those of the table, with all options switched on by their gates."""
+    """Only the pairs of the table exclude each other, with all options enabled by their gates."""
     cases = [Case(f"{first} {second}", _with_options(first, second)) for first, second in PAIRS]
     refused = {
         frozenset(pair) for pair, verdict in zip(PAIRS, kubelet.load(cases, MACHINE), strict=True) if verdict.error

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drop-ins of kubelet and patches for kubeadm that plans write: what kubelet's and kubeadm's own code makes of them."""
+"""kubelet's and kubeadm's own code reads the drop-ins and the kubeadm patches that plans write."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_pr
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
 from ansible_collections.volcano.colocation.tests.judges import go_sources
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Verdict
-from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import FOLDER
+from ansible_collections.volcano.colocation.tests.judges.kubelet_ours import CONFIG_DIR
 from ansible_collections.volcano.colocation.tests.judges.process import JudgeProcess
-from ansible_collections.volcano.colocation.tests.judges.test_kubelet_plans import MACHINE, OURS, edited, node
+from ansible_collections.volcano.colocation.tests.judges.test_kubelet_plans import (
+    COLLECTION_ONLY,
+    MACHINE,
+    edited,
+    node,
+)
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
@@ -38,66 +43,70 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.plan.field_c
 FAMILY = "kubernetes-1.35"
 SOURCE = Path(__file__).resolve().parent / "patches" / "main.go"
 PATCHES = "/etc/kubernetes/patches"
-OTHERS = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsystemReserved: {memory: 128Mi}\n"
+FOREIGN_DROPIN = (
+    "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nsystemReserved: {memory: 128Mi}\n"
+)
 HEAD = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 
 
-def with_folder(snapshot: Snapshot, dropins: Mapping[str, str]) -> Snapshot:
-    """The node with kubelet started with --config-dir, and these files there."""
-    started = kubelet_flags(snapshot, f"--config={KUBELET_FILE}", f"--config-dir={FOLDER}")
-    paths = [f"{FOLDER}/{name}" for name in sorted(dropins)]
-    started = put(started, {"folder": FOLDER, "exists": True, "paths": paths}, "kubelet", "config_dir")
+def with_config_dir(snapshot: Snapshot, dropins: Mapping[str, str]) -> Snapshot:
+    """The node whose kubelet runs with --config-dir, and these files in that directory."""
+    started = kubelet_flags(snapshot, f"--config={KUBELET_FILE}", f"--config-dir={CONFIG_DIR}")
+    paths = [f"{CONFIG_DIR}/{name}" for name in sorted(dropins)]
+    started = put(started, {"folder": CONFIG_DIR, "exists": True, "paths": paths}, "kubelet", "config_dir")
     for name, text in dropins.items():
         file = {"kind": "regular", "text": text, "ctime": 0.0, "mtime": 0.0}
-        started = put(started, file, "kubelet", "files", f"{FOLDER}/{name}")
+        started = put(started, file, "kubelet", "files", f"{CONFIG_DIR}/{name}")
     return started
 
 
-def planned(snapshot: Snapshot, options: Options, others: Mapping[str, str]) -> Case | None:
-    """kubelet's files as the plan leaves them, refused or not; None where no drop-in is written."""
+def planned(snapshot: Snapshot, options: Options, foreign: Mapping[str, str]) -> Case | None:
+    """kubelet's files after the plan, even if it is refused; None where the plan writes no drop-in."""
     texts = edited(snapshot, options)
-    own = texts.get(f"{FOLDER}/{OWN_FILE}")
+    own = texts.get(f"{CONFIG_DIR}/{OWN_FILE}")
     if own is None:
         return None
     main = texts.get(KUBELET_FILE, snapshot["kubelet"]["files"][KUBELET_FILE]["text"])
-    return Case("", main, tuple(sorted({**others, OWN_FILE: own}.items())))
+    return Case("", main, tuple(sorted({**foreign, OWN_FILE: own}.items())))
 
 
 def missing(verdict: Verdict, options: Options) -> Iterator[str]:
-    """Fields of the profile that kubelet does not have as they were to be."""
-    for _field, keys, wanted in desired_fields(profile_of(**options)):
-        found: Any = verdict.config
+    """Fields of the profile whose value in kubelet differs from the desired one."""
+    for _field, keys, desired in desired_fields(profile_of(**options)):
+        current: Any = verdict.config
         for key in keys:
-            found = found.get(key) if isinstance(found, Mapping) else None
-        if comparable(found) != comparable(wanted):
-            yield f"{'.'.join(keys)} is {found}, and was to be {wanted}"
+            current = current.get(key) if isinstance(current, Mapping) else None
+        if comparable(current) != comparable(desired):
+            yield f"{'.'.join(keys)} is {current}, and should be {desired}"
 
 
 def comparable(value: Any) -> Any:
-    """Numbers and texts alike; what is empty is not set, and kubelet leaves out a number that is 0."""
+    """A comparable value: a number equals its text, an empty value is not set, and kubelet omits a number that is 0."""
     if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return [{str(key): comparable(each) for key, each in item.items()} for item in value]
+        return [{str(key): comparable(entry) for key, entry in item.items()} for item in value]
     if isinstance(value, Mapping):
-        return {str(key): comparable(each) for key, each in value.items()} or None
+        return {str(key): comparable(entry) for key, entry in value.items()} or None
     unset = value in (None, "", []) or (value == 0 and not isinstance(value, bool))
     return None if unset else render_value(value)
 
 
-@pytest.mark.parametrize("others", [{}, {"50-of-somebody.conf": OTHERS}], ids=["alone", "beside another drop-in"])
-def test_the_fields_of_a_profile_in_a_drop_in(kubelet: KubeletJudge, others: dict[str, str]) -> None:
-    snapshot = with_folder(node(kubelet, ALIGNED), others)
-    made = {name: planned(snapshot, options, others) for name, (_version, options, _code, _words) in CASES.items()}
-    cases = {name: case for name, case in made.items() if case is not None}
+@pytest.mark.parametrize("foreign", [{}, {"50-other.conf": FOREIGN_DROPIN}], ids=["alone", "beside another drop-in"])
+def test_the_fields_of_a_profile_in_a_drop_in(kubelet: KubeletJudge, foreign: dict[str, str]) -> None:
+    snapshot = with_config_dir(node(kubelet, ALIGNED), foreign)
+    planned_cases = {
+        name: planned(snapshot, options, foreign) for name, (_version, options, _code, _words) in CASES.items()
+    }
+    cases = {name: case for name, case in planned_cases.items() if case is not None}
     assert len(cases) > len(CASES) / 2
-    found = []
+    disagreements = []
     for (name, _case), verdict in zip(cases.items(), kubelet.load(list(cases.values()), MACHINE), strict=True):
         options = CASES[name][1]
         codes = {refusal.code for refusal in refusals(PlanDraft(facts_of(snapshot), profile_of(**options)))}
-        if (verdict.error is not None) is not bool(codes - OURS):
-            found.append(f"{name}: {sorted(codes)}, and kubelet: {verdict.error}")
+        if (verdict.error is not None) is not bool(codes - COLLECTION_ONLY):
+            disagreements.append(f"{name}: {sorted(codes)}, and kubelet: {verdict.error}")
         elif not codes:
-            found += [f"{name}: {reason}" for reason in missing(verdict, options)]
-    assert not found, "\n".join(found)
+            disagreements += [f"{name}: {reason}" for reason in missing(verdict, options)]
+    assert not disagreements, "\n".join(disagreements)
 
 
 @pytest.fixture(scope="module", name="kubeadm")
@@ -118,14 +127,14 @@ BEFORE = {
     "nothing": "",
     "what the cluster says": "cgroupDriver: cgroupfs\nsystemReserved: {cpu: 100m}\npodPidsLimit: 99\n",
 }
-"""What kubeadm makes of the cluster's configuration, before it applies patches."""
+"""kubelet fields that kubeadm writes from the cluster's configuration, before it applies patches."""
 NEIGHBOURS = {
     "none": {},
     "strategic": {"kubeletconfiguration0.yaml": "podPidsLimit: 5\nsystemReserved: {memory: 64Mi}\n"},
     "json": {"kubeletconfiguration1+json.json": '[{"op": "add", "path": "/podPidsLimit", "value": 7}]'},
     "of another target": {"etcd0+merge.yaml": "podPidsLimit: 9\n"},
 }
-"""Patches of others, which kubeadm applies before ours."""
+"""Foreign patches, which kubeadm applies before the collection's."""
 
 
 @pytest.mark.parametrize("neighbours", NEIGHBOURS)
@@ -139,13 +148,13 @@ def test_kubeadm_applies_what_a_plan_writes(
     made = Node(tmp_path / "node", "kubeadm", files=files, live=live, kubeadm_patches=PATCHES)
     edits = file_edits(made.snapshot, PlanDraft(made.facts, profile_of(**options)).patch_changes)
     assert [Path(edit.path).parent.as_posix() for edit in edits] == [PATCHES]
-    folder = tmp_path / "patches"
-    folder.mkdir()
+    directory = tmp_path / "patches"
+    directory.mkdir()
     for path, text in [*files.items(), *((edit.path, edit.after) for edit in edits)]:
-        (folder / Path(path).name).write_text(text)
+        (directory / Path(path).name).write_text(text)
     for before in BEFORE.values():
-        answer = kubeadm.ask({"Folder": str(folder), "Text": HEAD + before})
-        assert answer["Error"] == ""
-        (verdict,) = kubelet.load([Case(name, answer["Text"])], MACHINE)
+        response = kubeadm.ask({"Folder": str(directory), "Text": HEAD + before})
+        assert response["Error"] == ""
+        (verdict,) = kubelet.load([Case(name, response["Text"])], MACHINE)
         assert verdict.error is None
         assert list(missing(verdict, options)) == []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same settings as TOML in the ways that TOML has: tables, dotted keys, inline tables, and quotes of each kind."""
+"""Settings in each TOML notation: tables, dotted keys, inline tables, and quotes of each kind."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ansible_collections.volcano.colocation.tests.judges.chance import Chance
 
 @dataclass(frozen=True)
 class Setting:
-    """A path of keys and a value as TOML spells it."""
+    """A path of keys, and a value in TOML notation."""
 
     path: tuple[str, ...]
     value: str
 
 
 def render(chance: Chance, settings: list[Setting]) -> str:
-    """A document with all of them, top-level ones first."""
-    top = [each for each in settings if len(each.path) == 1]
-    rest = [each for each in settings if len(each.path) > 1]
+    """A document with all settings, top-level ones first."""
+    top = [setting for setting in settings if len(setting.path) == 1]
+    inner = [setting for setting in settings if len(setting.path) > 1]
     write = chance.one((_tables, _tables, _tables, _dotted, _below_plugin, _inline, _shuffled))
-    lines = [f"{_key(chance, each.path[0])} = {each.value}" for each in top]
-    return "\n".join([*lines, *write(chance, rest)]) + "\n"
+    lines = [f"{_key(chance, setting.path[0])} = {setting.value}" for setting in top]
+    return "\n".join([*lines, *write(chance, inner)]) + "\n"
 
 
 def _key(chance: Chance, key: str) -> str:
@@ -38,48 +38,50 @@ def _key(chance: Chance, key: str) -> str:
 
 def _name(chance: Chance, path: tuple[str, ...]) -> str:
     dot = " . " if chance.happens(0.03) else "."
-    return dot.join(_key(chance, each) for each in path)
+    return dot.join(_key(chance, key) for key in path)
 
 
 def _tables(chance: Chance, settings: list[Setting]) -> Iterator[str]:
     """Each table once, as people write them."""
-    parents = dict.fromkeys(each.path[:-1] for each in settings)
+    parents = dict.fromkeys(setting.path[:-1] for setting in settings)
     for parent in parents:
         if chance.happens(0.1):
             yield f"# {'.'.join(parent)}"
         yield f"{'  ' * chance.below(3)}[{_name(chance, parent)}]"
-        for each in settings:
-            if each.path[:-1] == parent:
-                yield f"{_key(chance, each.path[-1])} = {each.value}"
+        for setting in settings:
+            if setting.path[:-1] == parent:
+                yield f"{_key(chance, setting.path[-1])} = {setting.value}"
 
 
 def _shuffled(chance: Chance, settings: list[Setting]) -> Iterator[str]:
-    """The last tables first, so that an inner table stands before an outer one."""
+    """The last tables first, so that an inner table precedes an outer one."""
     yield from _tables(chance, settings[::-1])
 
 
 def _dotted(chance: Chance, settings: list[Setting]) -> Iterator[str]:
-    yield from (f"{_name(chance, each.path)} = {each.value}" for each in settings)
+    yield from (f"{_name(chance, setting.path)} = {setting.value}" for setting in settings)
 
 
 def _below_plugin(chance: Chance, settings: list[Setting]) -> Iterator[str]:
-    """A table a plugin, dotted keys in it."""
-    for parent in dict.fromkeys(each.path[:2] if len(each.path) > 2 else each.path[:1] for each in settings):
+    """One table for each plugin, with dotted keys."""
+    for parent in dict.fromkeys(
+        setting.path[:2] if len(setting.path) > 2 else setting.path[:1] for setting in settings
+    ):
         yield f"[{_name(chance, parent)}]"
-        for each in settings:
-            if (each.path[:2] if len(each.path) > 2 else each.path[:1]) == parent:
-                yield f"{_name(chance, each.path[len(parent) :])} = {each.value}"
+        for setting in settings:
+            if (setting.path[:2] if len(setting.path) > 2 else setting.path[:1]) == parent:
+                yield f"{_name(chance, setting.path[len(parent) :])} = {setting.value}"
 
 
 def _inline(chance: Chance, settings: list[Setting]) -> Iterator[str]:
-    """A table a plugin, everything below it in one line."""
+    """One table for each plugin, with its settings in one line."""
     tree: dict[str, Any] = {}
-    for each in settings:
+    for setting in settings:
         place = tree
-        for key in each.path[:-1]:
+        for key in setting.path[:-1]:
             inner = place.setdefault(key, {})
             place = inner if isinstance(inner, dict) else {}
-        place[each.path[-1]] = each.value
+        place[setting.path[-1]] = setting.value
     for key, value in tree.items():
         for inner, below in value.items():
             yield f"{_name(chance, (key, inner))} = {_inlined(chance, below)}"
@@ -88,4 +90,4 @@ def _inline(chance: Chance, settings: list[Setting]) -> Iterator[str]:
 def _inlined(chance: Chance, value: Any) -> str:
     if isinstance(value, str):
         return value
-    return "{ " + ", ".join(f"{_key(chance, key)} = {_inlined(chance, each)}" for key, each in value.items()) + " }"
+    return "{ " + ", ".join(f"{_key(chance, key)} = {_inlined(chance, inner)}" for key, inner in value.items()) + " }"

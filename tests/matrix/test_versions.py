@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The main job with older and newer kubelets and containerds: predicted, done, proven, and taken back."""
+"""Provision, verify and restore with older and newer kubelets and containerds; check mode predicts the changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER = {"systemd": "cgroupfs", "cgroupfs": "systemd"}
 
 @dataclass(frozen=True)
 class Versions:
-    """``kubelet``, ``containerd`` as the lab names them; ``driver``: the one to change to."""
+    """``kubelet`` and ``containerd`` as the lab names them; ``driver``: the desired cgroup driver."""
 
     kubelet: str
     containerd: str
@@ -29,19 +29,19 @@ class Versions:
 
     @property
     def name(self) -> str:
-        """Of the test and of its node."""
+        """The name of the test and of its node."""
         return f"{self.cgroup}-kubelet-{self.kubelet}-containerd-{self.containerd or self.suite}".replace(".", "-")
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Of the lab."""
+        """Options of the lab's command line."""
         chosen = ("--containerd", self.containerd) if self.containerd else ()
         drivers = ("--driver-kubelet", OTHER[self.driver], "--driver-runtime", OTHER[self.driver])
         return ("--suite", self.suite, "--cgroup", self.cgroup, "--kubelet", self.kubelet, *chosen, *drivers)
 
     @property
     def profile(self) -> dict[str, Any]:
-        """What is asked for beside the profile of the system tests: containerd 1.6 does not have NRI."""
+        """Variables in addition to the profile of the system tests; containerd 1.6 does not have NRI."""
         unsupported = {"colocation_nri_unsupported": "skip"} if self.suite == "bookworm" else {}
         return {"colocation_cgroup_driver": self.driver, **unsupported}
 
@@ -66,7 +66,7 @@ def _node(request: pytest.FixtureRequest, versions: Versions) -> Iterator[Node]:
     yield from throwaway(request, versions.name, *versions.options)
 
 
-def test_provision_does_what_it_predicts_and_restore_takes_it_back(node: Node, versions: Versions) -> None:
+def test_provision_applies_the_predicted_changes_and_restore_reverts_them(node: Node, versions: Versions) -> None:
     before = node.tree()
     assert qos_classes(node.containers(), OTHER[versions.driver]) == QOS_CLASSES
     predicted = node.ansible("provision", "--check", **versions.profile)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""engine.py FOLDER: writes the engine that a module installs, from the module's own files on PYTHONPATH."""
+"""engine.py DIRECTORY: writes the engine that a module installs, from the module's files on PYTHONPATH."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tarball as a user has it: installed into an empty folder, run by FQCN from another one."""
+"""The tarball as a user has it: installed into an empty directory, and used by FQCN from another one."""
 
 from __future__ import annotations
 
@@ -28,20 +28,24 @@ def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def environment(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """That of a user, to whom nothing leads but the folder that the tarball was installed into."""
-    folder = tmp_path_factory.mktemp("collections")
-    ours = tool_environment(os.environ)
-    install(tarball, folder, ours)
-    users = {name: value for name, value in ours.items() if name != "PYTHONPATH"}
-    return {**users, "ANSIBLE_COLLECTIONS_PATH": str(folder), "FIXTURES": str(CHECKOUT / "tests" / "unit" / "fixtures")}
+    """The environment of a user, who has only the directory in which the tarball is installed."""
+    directory = tmp_path_factory.mktemp("collections")
+    project_environment = tool_environment(os.environ)
+    install(tarball, directory, project_environment)
+    users = {name: value for name, value in project_environment.items() if name != "PYTHONPATH"}
+    return {
+        **users,
+        "ANSIBLE_COLLECTIONS_PATH": str(directory),
+        "FIXTURES": str(CHECKOUT / "tests" / "unit" / "fixtures"),
+    }
 
 
-def call(environment: dict[str, str], folder: Path, *command: str) -> str:
-    answer = subprocess.run(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+def call(environment: dict[str, str], directory: Path, *command: str) -> str:
+    result = subprocess.run(
+        command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    return answer.stdout
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def test_only_what_a_user_needs_is_shipped(tarball: Path) -> None:
@@ -98,9 +102,9 @@ def test_defaults_reach_the_modules_of_the_action_group(environment: dict[str, s
 def test_a_module_that_installs_the_engine_brings_all_of_it(
     environment: dict[str, str], tmp_path: Path, module: str
 ) -> None:
-    """Ansible sends with a module what it imports; the engine's own command line imports more."""
+    """Ansible sends a module with the files that it imports; the engine's own command line imports more."""
     keep = {**environment, "ANSIBLE_KEEP_REMOTE_FILES": "1", "ANSIBLE_REMOTE_TEMP": str(tmp_path)}
-    # It fails, for want of arguments, once it is there.
+    # The module is sent, then fails because it has no arguments.
     argv = ["ansible", "localhost", "--connection", "local", "--module-name", f"volcano.colocation.{module}"]
     subprocess.run(argv, cwd=tmp_path, env=keep, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     sent = next(tmp_path.rglob("AnsiballZ_*.py"))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the stages that are named, all when none is; `make test` and its siblings call it."""
+"""Runs the named stages, or all stages of a suite; `make test` and similar targets call it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .suites import SUITES, find
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the stages; 1 when one failed, or in continuous integration did not run; 2 when a name is unknown."""
+    """Run the stages; 1 if one failed (in continuous integration also if one did not run), 2 if a name is unknown."""
     parsed = _parser().parse_args(arguments)
     suite = find(parsed.suite)
     try:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
     except UnknownStageError as error:
         print(error, file=sys.stderr)
         return 2
-    # A job that is cancelled ends its nodes, too.
+    # A cancelled job also takes its nodes down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     places.LOGS.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def status(outcomes: Sequence[Outcome], base: Mapping[str, str]) -> int:
-    """What this machine cannot run is named and is not a failure, except in continuous integration (CI=true)."""
+    """The exit status. A stage that this machine cannot run is a failure only in continuous integration (CI=true)."""
     if base.get("CI", "") in ("", "0", "false"):
         return 1 if any(outcome.failed for outcome in outcomes) else 0
     return 0 if all(outcome.passed for outcome in outcomes) else 1
@@ -53,13 +53,13 @@ def status(outcomes: Sequence[Outcome], base: Mapping[str, str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tests/run", description=__doc__)
     names = [suite.name for suite in SUITES if suite.stages]
-    parser.add_argument("--suite", choices=names, default=names[0], help="whose stages; default: %(default)s")
+    parser.add_argument("--suite", choices=names, default=names[0], help="suite whose stages run; default: %(default)s")
     parser.add_argument("names", nargs="*", metavar="STAGE")
     return parser
 
 
 def run(stages: Sequence[Stage], base: Mapping[str, str]) -> list[Outcome]:
-    """Run the stages, and tell how it goes."""
+    """Run the stages and print their progress."""
     stop = threading.Event()
     numbers = {stage.name: f"[{number}/{len(stages)}]" for number, stage in enumerate(stages, 1)}
     outcomes = execute(stages, lambda stage: run_one(stage, numbers[stage.name], base, stop), stop)
@@ -70,12 +70,12 @@ def run(stages: Sequence[Stage], base: Mapping[str, str]) -> list[Outcome]:
 
 
 def run_one(stage: Stage, place: str, base: Mapping[str, str], stop: threading.Event) -> Outcome:
-    """Run a stage, show what failed, and take its nodes down."""
+    """Run a stage, print its failures, and take its nodes down."""
     environment = places.stage_environment(base, stage.name)
     lab = Lab(places.CHECKOUT, environment)
     say(f"{place} {stage.name} … share {stage.share} s")
     try:
-        beat = partial(tell, place, stage.name)
+        beat = partial(say_progress, place, stage.name)
         outcome = run_stage(stage, places.LOGS / f"{stage.name}.log", places.CHECKOUT, environment, beat, stop)
         show_failures(outcome, lab)
     finally:
@@ -85,7 +85,7 @@ def run_one(stage: Stage, place: str, base: Mapping[str, str], stop: threading.E
 
 
 def show_failures(outcome: Outcome, lab: Lab) -> None:
-    """What failed comes last: of a long output that is what is looked at first."""
+    """Print journals of nodes, then failures: a reader looks first at the end of a long output."""
     if not outcome.failures:
         return
     for name in lab.names():
@@ -96,7 +96,7 @@ def show_failures(outcome: Outcome, lab: Lab) -> None:
         say(report.failure(outcome, failed))
 
 
-def tell(place: str, name: str, seconds: float, line: str) -> None:
+def say_progress(place: str, name: str, seconds: float, line: str) -> None:
     say(report.progress(place, name, seconds, line))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Generated parts of files that are otherwise written by hand: what stands between two comments."""
+"""Generated blocks between two comments, in files that are otherwise written by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 
 
 class NoBlock(ValueError):
-    """A file without the comments between which a part of it is written, or with more than one pair."""
+    """The file has no pair of comments around the generated block, or more than one."""
 
 
 def replace_block(text: str, begin: str, content: str, end: str) -> str:

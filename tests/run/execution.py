@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the commands of a stage into its log, says now and then that it is alive, and stops what overruns."""
+"""Runs the commands of a stage with a log, reports progress regularly, and stops a stage that takes too long."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from .stages import Command, Stage
 HEARTBEAT = 15.0
 """Seconds between two lines of progress."""
 
-LOOK = 0.1
-"""Seconds between two looks at whether it is over."""
+POLL_INTERVAL = 0.1
+"""Seconds between two checks whether the command has ended."""
 
-PATIENCE = 4.0
-"""A stage that takes so many times its share is stopped: it hangs."""
+OVERRUN_FACTOR = 4.0
+"""A stage that takes this multiple of its share hangs, and is stopped."""
 
 OVERRUN = "stopped: the stage took several times its share"
 INTERRUPTED = "stopped: the tests were interrupted"
 
 UNAVAILABLE = 69
-"""Exit status (EX_UNAVAILABLE of sysexits.h) of a command that cannot run here: its last line says what is missing."""
+"""Exit status (EX_UNAVAILABLE of sysexits.h) of a command that this machine cannot run; its last line says why."""
 
 GRACE = 30.0
-"""Seconds that a stopped command has to clean up after itself."""
+"""Seconds that a stopped command has for cleanup."""
 
 Heartbeat = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A command that failed, why, and where in the log its output begins and ends."""
+    """A failed command, the reason, and the begin and end of its output in the log (bytes)."""
 
     command: Command
     reason: str
@@ -51,10 +51,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a stage ended.
+    """The result of a stage.
 
-    ``blocked_by``: stages that it needs and that did not pass, so that it did not run. ``unavailable``: what this
-    machine lacks for it, directly or for a stage that it needs.
+    ``blocked_by``: needed stages that did not pass, so that it did not run. ``unavailable``: what this machine lacks
+    for the stage itself or for a stage that it needs.
     """
 
     stage: Stage
@@ -70,33 +70,33 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Neither passed nor left out because of this machine."""
+        """Whether the stage did not pass although this machine can run it."""
         return not self.passed and not self.unavailable
 
 
 def run_stage(
     stage: Stage,
     log: Path,
-    folder: Path,
+    directory: Path,
     environment: Mapping[str, str],
     beat: Heartbeat,
     stop: threading.Event,
     every: float = HEARTBEAT,
-    patience: float = PATIENCE,
+    overrun_factor: float = OVERRUN_FACTOR,
 ) -> Outcome:
-    """Run all commands of ``stage`` in ``folder``, the later ones too when one fails; their output goes to ``log``.
+    """Run all commands of ``stage`` in ``directory``, even after a failure; their output goes to ``log``.
 
-    A command that cannot run on this machine ends the stage. Once ``stop`` is set, what runs is stopped and the rest
-    does not begin.
+    A command that cannot run on this machine ends the stage. Once ``stop`` is set, the running command is stopped and
+    the others do not start.
     """
     began = time.monotonic()
-    watch = _Watch(began, began + stage.share * patience, every, log, beat, stop)
+    watch = _Watch(began, began + stage.share * overrun_factor, every, log, beat, stop)
     failures: list[Failure] = []
     with log.open("wb") as output:
         for command in stage.commands:
             _write(output, f"$ {shlex.join(command)}\n")
             begin = output.tell()
-            reason = watch.over() or _run(command, output, folder, environment, watch)
+            reason = watch.over() or _run(command, output, directory, environment, watch)
             end = output.seek(0, os.SEEK_END)
             if reason == _status(UNAVAILABLE) and not failures:
                 return Outcome(stage, time.monotonic() - began, unavailable=last_line(log), log=log)
@@ -116,21 +116,21 @@ class _Watch:
     stop: threading.Event
 
     def over(self) -> str:
-        """Why nothing more is to run, '' while it is."""
+        """The reason to stop, or '' while the stage may continue."""
         if self.stop.is_set():
             return INTERRUPTED
         return OVERRUN if time.monotonic() >= self.deadline else ""
 
-    def tell(self) -> None:
+    def report_progress(self) -> None:
         self.beat(time.monotonic() - self.began, last_line(self.log))
 
 
-def _run(command: Command, output: IO[bytes], folder: Path, environment: Mapping[str, str], watch: _Watch) -> str:
-    """Why the command failed, '' when it did not."""
+def _run(command: Command, output: IO[bytes], directory: Path, environment: Mapping[str, str], watch: _Watch) -> str:
+    """The reason why the command failed, or ''."""
     try:
         process = subprocess.Popen(
             command,
-            cwd=folder,
+            cwd=directory,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -140,13 +140,13 @@ def _run(command: Command, output: IO[bytes], folder: Path, environment: Mapping
     except OSError as error:
         return f"{command[0]} does not start: {error.strerror}"
     try:
-        told = time.monotonic()
+        last_beat = time.monotonic()
         while process.poll() is None and not watch.over():
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=LOOK)
-            if time.monotonic() >= told + watch.every and process.poll() is None:
-                told = time.monotonic()
-                watch.tell()
+                process.wait(timeout=POLL_INTERVAL)
+            if time.monotonic() >= last_beat + watch.every and process.poll() is None:
+                last_beat = time.monotonic()
+                watch.report_progress()
         if process.poll() is None:
             return watch.over()
         return _status(process.returncode) if process.returncode else ""
@@ -159,7 +159,7 @@ def _status(code: int) -> str:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the command together with what it started in its session."""
+    """End the command and all processes of its session."""
     if process.poll() is not None:
         return
     _signal_session(process.pid, signal.SIGTERM)
@@ -171,7 +171,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _signal_session(session: int, number: signal.Signals) -> None:
-    """Also processes in groups of their own; not daemons, which have sessions of their own."""
+    """Signal all processes of a session, in any process group; daemons have another session."""
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -185,7 +185,7 @@ def _write(output: IO[bytes], text: str) -> None:
 
 
 def last_line(log: Path) -> str:
-    """The last line of a growing log that says something."""
+    """The last line of a growing log that is not empty."""
     lines = [line.strip() for line in tail_of(log).splitlines()]
     return next((line for line in reversed(lines) if line), "")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The documentation of kubelet's settings, from the table of its fields: what modules, role and page say."""
+"""The documentation of kubelet's settings for modules, role and docs page, from the table of its fields."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.versio
 
 PREFIX = "colocation_"
 EMPTY = {FieldType.TEXT: "", FieldType.TABLE: {}, FieldType.LIST: [], FieldType.MEMORY: ""}
-"""The role's defaults by type, which leave a field as found; other types have none."""
+"""The role's defaults by type, which do not change a field; other types have none."""
 
-_ENTRIES, _EMPTY = "Entries that are not named stay as found.", "Left as found when not set or empty."
-_LEFT = {FieldType.TABLE: _ENTRIES, FieldType.LIST: _EMPTY, FieldType.MEMORY: _EMPTY}
+_ENTRIES, _EMPTY = "Entries that are not listed do not change.", "If unset or empty, the field does not change."
+_UNCHANGED = {FieldType.TABLE: _ENTRIES, FieldType.LIST: _EMPTY, FieldType.MEMORY: _EMPTY}
 _CONDITIONS = {
     FieldImpact.DRAIN: "",
     FieldImpact.DRAIN_UNDER_STATIC_CPU: " where the CPU manager's policy is V(static)",
@@ -42,23 +42,25 @@ _CHECKPOINTS = {FieldImpact.DRAIN_UNDER_STATIC_CPU: _CPU, FieldImpact.DRAIN_UNDE
 
 def of_module(field: KubeletField) -> list[str]:
     """The paragraphs of a module's option."""
-    return [*_paragraphs(field), _LEFT.get(field.type, "Left as found when not set.")]
+    return [*_paragraphs(field), _UNCHANGED.get(field.type, "If unset, the field does not change.")]
 
 
 def of_role(field: KubeletField) -> list[str]:
     """The paragraphs of the role's variable."""
-    return [re.sub(r"\bO\((\w+)\)", rf"C({PREFIX}\1)", text) for text in (*_paragraphs(field), _left_by_role(field))]
+    return [
+        re.sub(r"\bO\((\w+)\)", rf"C({PREFIX}\1)", text) for text in (*_paragraphs(field), _unchanged_by_role(field))
+    ]
 
 
-def _left_by_role(field: KubeletField) -> str:
+def _unchanged_by_role(field: KubeletField) -> str:
     if field.role_default:
         return (
-            f"Empty does not change it. Not set, C(provision) and C(verify) use V({field.role_default}), and so does"
+            f"Empty does not change it. If unset, C(provision) and C(verify) use V({field.role_default}), and so does"
             " C(assess) if any other variable of the profile is set."
         )
     if field.type is FieldType.TABLE:
         return _ENTRIES
-    return "Empty does not change it." if field.type in EMPTY else "Not set does not change it."
+    return "Empty does not change it." if field.type in EMPTY else "If unset, the field does not change."
 
 
 def _paragraphs(field: KubeletField) -> Iterator[str]:
@@ -89,15 +91,17 @@ def _later(field: KubeletField, form: str) -> str:
 
 
 def fields_table() -> str:
-    """The table of docs/kubelet.md that says what each option sets, and what a change takes."""
+    """The table of docs/kubelet.md with the field of each option and the impact of a change."""
     head = ("| option | field | since | default | a change takes | checkpoint |", "|---|---|---|---|---|---|")
-    return "\n".join((*head, *(_row(f"`{each.option}`", f"`{each.key}`", *_columns(each)) for each in FIELDS)))
+    return "\n".join((*head, *(_row(f"`{field.option}`", f"`{field.key}`", *_columns(field)) for field in FIELDS)))
 
 
 def sources_table() -> str:
-    """The table of docs/kubelet.md that says what a value is, which flag is stronger, and where that is stated."""
+    """The table of docs/kubelet.md with the values of each option, its flag, and the source."""
     head = ("| option | value | flag | source |", "|---|---|---|---|")
-    rows = (_row(f"`{each.option}`", _value(each), each.flag and f"`{each.flag}`", each.source) for each in FIELDS)
+    rows = (
+        _row(f"`{field.option}`", _value(field), field.flag and f"`{field.flag}`", field.source) for field in FIELDS
+    )
     return "\n".join((*head, *rows))
 
 
@@ -106,7 +110,7 @@ def _row(*cells: str) -> str:
 
 
 def _columns(field: KubeletField) -> tuple[str, str, str, str]:
-    """Since, default, a change takes, checkpoint."""
+    """The columns since, default, impact and checkpoint."""
     since = _text(field.since) if field.since >= OLDEST else ""
     default = f"`{field.default}`{_later(field, '`%s`')}" if field.default else ""
     return since, default, _takes(field), _checkpoint(field)
@@ -122,8 +126,8 @@ def _takes(field: KubeletField) -> str:
 def _checkpoint(field: KubeletField) -> str:
     if field in (CPU_MANAGER_POLICY, MEMORY_MANAGER_POLICY):
         return _CPU if field is CPU_MANAGER_POLICY else _MEMORY
-    found = [checkpoint for impact, checkpoint in _CHECKPOINTS.items() if impact in field.impacts]
-    return "both" if len(found) > 1 else "".join(found)
+    checkpoints = [checkpoint for impact, checkpoint in _CHECKPOINTS.items() if impact in field.impacts]
+    return "both" if len(checkpoints) > 1 else "".join(checkpoints)
 
 
 def _value(field: KubeletField) -> str:

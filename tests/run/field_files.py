@@ -60,7 +60,7 @@ FIELDS = (
 
 
 def texts() -> dict[Path, str]:
-    """Each file with its text as it is to be."""
+    """Each file with its current generated text."""
     return {
         FRAGMENT: _FRAGMENT.format(
             options="\n".join(_options(field for field in FIELDS if field is not CGROUP_DRIVER)),
@@ -91,7 +91,7 @@ def _in_yaml(path: Path, indent: int, lines: Iterable[str]) -> str:
 
 
 def _vars(path: Path) -> str:
-    text = _in_yaml(path, 2, (f'{each.option}: "{{{{ {_passed(each)} }}}}"' for each in FIELDS))
+    text = _in_yaml(path, 2, (f'{field.option}: "{{{{ {_passed(field)} }}}}"' for field in FIELDS))
     return _block(text, "defaults of kubelet's fields", 0, _unset_defaults())
 
 
@@ -120,7 +120,7 @@ def variables() -> Iterator[str]:
 
 
 def option_lines(name: str, paragraphs: Iterable[str], spec: dict[str, Any], indent: int) -> Iterator[str]:
-    """An option as documentation and argument specifications of roles have it; ``indent`` is what will precede it."""
+    """An option in the form of module documentation and argument specifications; ``indent`` spaces will precede it."""
     yield f"{name}:"
     yield "  description:"
     for paragraph in paragraphs:
@@ -130,7 +130,7 @@ def option_lines(name: str, paragraphs: Iterable[str], spec: dict[str, Any], ind
 
 
 def _item(paragraph: str, width: int) -> Iterator[str]:
-    """An item of a list, in double quotes where YAML would read it as something else."""
+    """An item of a list, in double quotes where YAML would read it differently."""
     text = paragraph if _plain(paragraph) else yaml.safe_dump(paragraph, default_style='"', width=1 << 20).strip()
     yield from textwrap.wrap(
         text,
@@ -166,7 +166,7 @@ def _defaults() -> Iterator[str]:
 
 
 def _passed(field: KubeletField) -> str:
-    """How the role passes a variable on: what leaves the field as found is left out."""
+    """The expression with which the role passes a variable; values that do not change the field are omitted."""
     variable = f"{field_docs.PREFIX}{field.option}"
     if field.role_default is not None:
         return f"{variable} | default('{field.role_default}') | default(omit, true)"

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds the collection and installs it from its tarball into .cache/collections, as a user has it.
+"""Builds the collection and installs it from its tarball into .cache/collections, as a user does.
 
-What is installed is replaced only where it differs: another stage may be at work with it.
+An installed collection is replaced only if it differs, because another stage may use it.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ def main() -> int:
     return 0
 
 
-def is_installed(tarball: Path, folder: Path) -> bool:
-    """Whether the collection there is this one, by the list of all its files and their hashes."""
-    listed = folder / "ansible_collections" / "volcano" / "colocation" / FILES
+def is_installed(tarball: Path, directory: Path) -> bool:
+    """Whether the installed collection is this one, by the list of all files and their hashes."""
+    installed_list = directory / "ansible_collections" / "volcano" / "colocation" / FILES
     with tarfile.open(tarball) as archive:
-        wanted = archive.extractfile(FILES)
-        return wanted is not None and listed.is_file() and listed.read_bytes() == wanted.read()
+        built_list = archive.extractfile(FILES)
+        return built_list is not None and installed_list.is_file() and installed_list.read_bytes() == built_list.read()
 
 
-def build(checkout: Path, folder: Path, environment: Mapping[str, str]) -> Path:
-    """Make the tarball, the only one in ``folder``."""
-    shutil.rmtree(folder, ignore_errors=True)
-    _galaxy(["build", "--output-path", str(folder), str(checkout)], environment)
-    (tarball,) = folder.glob("volcano-colocation-*.tar.gz")
+def build(checkout: Path, directory: Path, environment: Mapping[str, str]) -> Path:
+    """Build the tarball, the only one in ``directory``."""
+    shutil.rmtree(directory, ignore_errors=True)
+    _galaxy(["build", "--output-path", str(directory), str(checkout)], environment)
+    (tarball,) = directory.glob("volcano-colocation-*.tar.gz")
     return tarball
 
 
-def install(tarball: Path, folder: Path, environment: Mapping[str, str]) -> None:
-    """Install into ``folder``, from which the collection is removed before."""
-    shutil.rmtree(folder / "ansible_collections" / "volcano" / "colocation", ignore_errors=True)
-    _galaxy(["install", "--offline", "--force", "--collections-path", str(folder), str(tarball)], environment)
+def install(tarball: Path, directory: Path, environment: Mapping[str, str]) -> None:
+    """Install into ``directory``; an existing installation is removed first."""
+    shutil.rmtree(directory / "ansible_collections" / "volcano" / "colocation", ignore_errors=True)
+    _galaxy(["install", "--offline", "--force", "--collections-path", str(directory), str(tarball)], environment)
 
 
 def _galaxy(arguments: list[str], environment: Mapping[str, str]) -> None:

@@ -34,10 +34,10 @@ def _files(interface: Interface | None) -> str:
 
 
 def _property(knob: Knob) -> str:
-    found = knob.unit_property
-    if found is None:
+    prop = knob.unit_property
+    if prop is None:
         return ""
-    return f"{', '.join(f'`{name}`' for name in found.names)} {found.since}{', v1 too' if found.on_v1 else ''}"
+    return f"{', '.join(f'`{name}`' for name in prop.names)} {prop.since}{', v1 too' if prop.on_v1 else ''}"
 
 
 def _values(knob: Knob) -> str:

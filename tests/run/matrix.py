@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Unit tests of what meets ansible-core on its other releases, and those of node-side code on a node's oldest Python.
+"""Unit tests that use ansible-core on its other releases, and those of node-side code on the oldest Python of a node.
 
-Each has a virtual environment of its own, which all checkouts share. A release of ansible-core also replays snapshots
-in a playbook. With the argument `exhaustive`, only the tests that the stage leaves out on the oldest Python. Releases
-that need a newer Python than the machine has run on Debian 13's, of the lab's root file system.
+Each part has a separate virtual environment, which all checkouts share. A release of ansible-core also replays
+snapshots in a playbook. The argument `exhaustive` runs only the tests that the stage skips on the oldest Python.
+Releases that need a newer Python than the machine has use Debian 13's, from the lab's root file system.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from .venvs import Recipe
 NODE_PYTHON = "3.7"
 
 FOLLOWS_THE_RELEASE = ("ansible-core", "resolvelib")
-"""Pins of constraints.txt that hold for the newest release only."""
+"""Pins of constraints.txt that apply only to the newest release."""
 
-# Nothing else imports ansible-core: tests/unit/project/test_sources.py holds it.
+# Only these import ansible-core: tests/unit/project/test_sources.py checks that.
 UNITS = ("tests/unit/action", "tests/unit/plugin_utils/node")
-BETWEEN = ("tests/unit/action/test_files_actions.py", UNITS[1])
-RELEASES = {"2.17": UNITS, "2.18": BETWEEN, "2.20": BETWEEN, "2.21": UNITS}
-"""The oldest and the newest meet all of them, as 2.19 does in the stage of units; one in between those of files."""
+FILE_UNITS = ("tests/unit/action/test_files_actions.py", UNITS[1])
+RELEASES = {"2.17": UNITS, "2.18": FILE_UNITS, "2.20": FILE_UNITS, "2.21": UNITS}
+"""The oldest and the newest release run all of them, as 2.19 does in the stage `units`; others run those of files."""
 NEWER_PYTHON = {"2.20": (3, 12), "2.21": (3, 12)}
-"""The oldest Python of a controller, where it is newer than what `make setup` takes: setup.cfg of ansible-core."""
+"""The oldest Python of a controller, where it is newer than the one of `make setup`: setup.cfg of ansible-core."""
 NEWER_PYTHONS = ("3.12", "3.13", "3.14")
-"""Those that are looked for then."""
+"""Pythons to look for in that case."""
 NODE_UNITS = ("tests/unit/module_utils",)
 EXHAUSTIVE = ("-m", "exhaustive")
 NOT_AGAIN = ("-m", "not exhaustive")
-"""Whether a crash loses anything is up to the order of the calls, which is the same on every Python."""
+"""The result of a crash depends on the order of the calls, which is the same on every Python."""
 PLAYBOOK = "tests/package/replay.yml"
 DEPRECATION = "[DEPRECATION WARNING]"
 
@@ -61,28 +61,30 @@ def results() -> Iterator[tuple[str, bool]]:
             print(f"{NOT_RUN}everything on ansible-core {release}: {error}; or install Python {NEWER_PYTHONS[0]}")
             continue
         python = venvs.provide(Recipe(f"core-{release}", interpreter, constraints()))
-        # Of two parts only one would be at work for long; three processes take a third more of CPU time than one.
-        processes = () if units is BETWEEN else ON_ALL_CPUS
+        # With two files only one process would work for long; three processes take a third more CPU time than one.
+        processes = () if units is FILE_UNITS else ON_ALL_CPUS
         yield f"units on ansible-core {release}", run(python, "-m", "pytest", *processes, *units)
         yield f"playbook on ansible-core {release}", run_current(python, "-m", "ansible", "playbook", PLAYBOOK)
     yield from node_units(NOT_AGAIN)
 
 
 def node_units(selection: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """Node-side tests on the oldest Python, where there is one."""
+    """Node-side tests on the oldest Python, if it is installed."""
     name = f"node-side units on Python {NODE_PYTHON}"
     node_python = find_python(NODE_PYTHON)
     if node_python is None:
-        print(f"{NOT_RUN}{name}: install Python {NODE_PYTHON}, for example with pyenv; vermin alone checks its syntax")
+        print(
+            f"{NOT_RUN}{name}: install Python {NODE_PYTHON}, for example with pyenv; only vermin checks the syntax now"
+        )
         return
     python = venvs.provide(Recipe(f"node-{NODE_PYTHON}", node_python, ""))
     yield name, run(python, "-m", "pytest", *ON_ALL_CPUS, *selection, *NODE_UNITS)
 
 
 def controller_python(release: str) -> Path:
-    """A Python that this release of ansible-core runs on: ours, another of this machine, or that of Debian 13.
+    """A Python for this release of ansible-core: this one, another of this machine, or that of Debian 13.
 
-    LabError where the last one is needed and cannot be built.
+    LabError if Debian's is needed and cannot be built.
     """
     if sys.version_info[:2] >= NEWER_PYTHON.get(release, (0, 0)):
         return Path(sys.executable)
@@ -90,13 +92,13 @@ def controller_python(release: str) -> Path:
 
 
 def constraints() -> str:
-    """The pins that hold for older releases as well."""
+    """The pins that also apply to older releases."""
     lines = venvs.constraints().splitlines(keepends=True)
     return "".join(line for line in lines if line.split("==")[0] not in FOLLOWS_THE_RELEASE)
 
 
 def find_python(version: str) -> Path | None:
-    """A Python that runs, from PATH or from pyenv, whose shims may stand for nothing."""
+    """A Python that runs, from PATH or from pyenv, whose shims may lack a program."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     named = [shutil.which(f"python{version}"), *pyenv.glob(f"versions/{version}.*/bin/python{version}")]
     return next((Path(path) for path in named if path and _runs(path)), None)
@@ -112,7 +114,7 @@ def run(python: Path, *arguments: str) -> bool:
 
 
 def run_current(python: Path, *arguments: str) -> bool:
-    """The same; a warning of ansible-core that a later release takes something away is a failure."""
+    """Like ``run``, but a deprecation warning of ansible-core is a failure."""
     print(f"$ {python} {' '.join(arguments)}", flush=True)
     done = subprocess.run(
         [python, *arguments],
@@ -128,7 +130,7 @@ def run_current(python: Path, *arguments: str) -> bool:
 
 
 def environment(python: Path) -> dict[str, str]:
-    """That of the stages, with the programs of another virtual environment first on PATH."""
+    """The environment of the stages, with the programs of another virtual environment first on PATH."""
     base = tool_environment(os.environ)
     return {**base, "PATH": os.pathsep.join([str(python.parent), base["PATH"]])}
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab nodes that the stages have up: what they logged, and their end."""
+"""The running lab nodes of the stages: their logs, and taking them down."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from pathlib import Path
 
 TIMEOUT = 180.0
 
-NO_ANSWER = 3
-"""Exit status of `journal` for a node that is up and does not answer."""
+NO_RESPONSE = 3
+"""Exit status of `journal` for a node that is up but does not respond."""
 
 
 @dataclass(frozen=True)
 class Lab:
-    """The lab's command line, called in ``checkout`` with the environment of the stages, whose nodes are kept apart."""
+    """The lab's command line, called in ``checkout`` with the environment of a stage, which has separate nodes."""
 
     checkout: Path
     environment: Mapping[str, str]
 
     def names(self) -> tuple[str, ...]:
-        """Nodes that the stages have left up."""
-        answer = self._call("list", "--json")
-        return tuple(node["name"] for node in json.loads(answer.stdout)) if answer.returncode == 0 else ()
+        """Nodes of the stage that are still up."""
+        result = self._call("list", "--json")
+        return tuple(node["name"] for node in json.loads(result.stdout)) if result.returncode == 0 else ()
 
     def ports(self) -> dict[str, int]:
-        """Where ssh of the nodes whose VM runs has to answer."""
-        answer = self._call("list", "--json")
-        nodes = json.loads(answer.stdout) if answer.returncode == 0 else ()
+        """The ssh port of each node whose VM runs."""
+        result = self._call("list", "--json")
+        nodes = json.loads(result.stdout) if result.returncode == 0 else ()
         return {node["name"]: node["ssh"]["port"] for node in nodes if node["running"]}
 
     def journal(self, name: str) -> str:
-        """What a node's services logged, or why that cannot be told."""
+        """The log of a node's services, or the reason why it cannot be read."""
         try:
-            answer = self._call("journal", name)
+            result = self._call("journal", name)
         except subprocess.TimeoutExpired as error:
             return f"{error}\n"
-        return answer.stdout + answer.stderr
+        return result.stdout + result.stderr
 
     def silence(self, name: str) -> str:
-        """What a node is at that is up and does not answer; '' for every other node."""
-        answer = self._call("journal", name)
-        return answer.stderr + answer.stdout if answer.returncode == NO_ANSWER else ""
+        """The state of a node that is up but does not respond; '' for every other node."""
+        result = self._call("journal", name)
+        return result.stderr + result.stdout if result.returncode == NO_RESPONSE else ""
 
     def end(self, name: str) -> None:
         """Take one node down."""
         self._call("down", name)
 
     def down(self) -> None:
-        """Nodes and control plane."""
+        """Take all nodes and the control plane down."""
         self._call("down", "--all")
         self._call("cluster", "down")
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`make docs` writes all that is generated; here are the tables of pages, but for those of docs/kubelet.md."""
+"""`make docs` writes all generated texts; this file has the tables of pages, except those of docs/kubelet.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _END = "<!-- end of {name} -->"
 
 
 def update(page: Path) -> str:
-    """The text of a page with its tables as they are to be."""
+    """The text of a page with current tables."""
     text = page.read_text(encoding="utf-8")
     for name, table in TABLES.items():
         begin = _BLOCK.format(name=name)
@@ -35,7 +35,9 @@ def update(page: Path) -> str:
 
 def commands() -> str:
     rows = [f"| `make {suite.name}` | {suite.runs} | {duration(suite)} |" for suite in SUITES]
-    return "\n".join(["| command | runs | on two cores, by the shares of its stages |", "|---|---|---|", *rows, ""])
+    return "\n".join(
+        ["| command | runs | time on two cores, by the shares of its stages |", "|---|---|---|", *rows, ""]
+    )
 
 
 def stages(suite: Suite) -> str:
@@ -53,7 +55,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "knobs": knob_docs.knobs_table,
     "structure": structure_docs.structure_table,
 }
-"""By the name of the block."""
+"""Tables by the name of their block."""
 
 
 def main() -> int:

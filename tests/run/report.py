@@ -12,26 +12,26 @@ from .execution import Failure, Outcome, tail_of
 from .suites import SUITES, Suite, duration
 
 TAIL = 80
-"""Lines of a failed command's output; all of it is in the log."""
+"""Lines of a failed command's output that are printed; the log has all of them."""
 
-FEW = 4
-"""Lines of it that are shown again at the very end."""
+REASON_LINES = 4
+"""Lines with the reason of a failure that are printed again at the end."""
 
 WIDTH = 100
 
-WHY = 400
-"""Characters of such a line: a message of Ansible's says at its end what was found."""
+REASON_WIDTH = 400
+"""Characters of such a line; the end of an Ansible message often has the important value."""
 
 TOLERANCE = 1.5
-"""A stage that takes longer than so many times its share is named."""
+"""A stage that takes longer than this multiple of its share is reported as too slow."""
 
 NOT_RUN = "not run: "
-"""A line of a stage's output that begins so is shown at the end: a part of the stage that this machine cannot run."""
+"""Beginning of lines about parts of a stage that this machine cannot run; they are printed again at the end."""
 
 _COMPLAINT = re.compile(r"(ERROR|FAILED|FATAL)\b")
 
 _TASK = re.compile(r"\[ERROR\]: |fatal: \[")
-"""What Ansible says of a task that failed: more than Molecule, which says that a play did."""
+"""Ansible's message about a failed task, which says more than Molecule's message about a failed play."""
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -43,7 +43,7 @@ def progress(place: str, name: str, seconds: float, line: str) -> str:
 
 
 def verdict(place: str, outcome: Outcome) -> str:
-    """One line on a stage, with pytest's own count where there is one."""
+    """One line about a stage, with the counts of pytest where it has them."""
     if outcome.unavailable:
         return f"{place} {outcome.stage.name} … not run on this machine: {outcome.unavailable}"
     if outcome.blocked_by:
@@ -55,9 +55,9 @@ def verdict(place: str, outcome: Outcome) -> str:
 
 
 def failure(outcome: Outcome, failed: Failure) -> str:
-    """The end of what a failed command wrote, after the lines further up that name an error."""
+    """The end of a failed command's output, after earlier lines that name an error."""
     lines = _output_of(outcome, failed)
-    heading = f"--- {outcome.stage.name}: {shlex.join(failed.command)}: {failed.reason}; all of it: {outcome.log}"
+    heading = f"--- {outcome.stage.name}: {shlex.join(failed.command)}: {failed.reason}; complete log: {outcome.log}"
     named = [line for line in lines[:-TAIL] if _COMPLAINT.match(line)]
     return "\n".join([heading, *named[-TAIL:], *lines[-TAIL:], "---"])
 
@@ -67,15 +67,15 @@ def journal(name: str, text: str) -> str:
 
 
 def closing(suite: Suite, outcomes: Sequence[Outcome], seconds: float) -> str:
-    """The end of the output, which is what a reader looks at first: times, what did not pass, what did not run."""
+    """The end of the output, which a reader sees first: times, failures, and what did not run."""
     failed = [outcome for outcome in outcomes if outcome.failed]
     return "\n".join(
         [
             *_times(outcomes),
-            *(line for outcome in failed for line in _lost(outcome)),
+            *(line for outcome in failed for line in _failure_lines(outcome)),
             *_overruns(outcomes),
-            *_left_out(suite, outcomes),
-            *(f"{NOT_RUN}make {other.name}: {other.runs} ({duration(other)})" for other in _others(suite)),
+            *_not_run(suite, outcomes),
+            *(f"{NOT_RUN}make {other.name}: {other.runs} ({duration(other)})" for other in _other_suites(suite)),
             _total(suite, outcomes, seconds),
         ]
     )
@@ -110,19 +110,19 @@ def _overruns(outcomes: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def _left_out(suite: Suite, outcomes: Sequence[Outcome]) -> list[str]:
+def _not_run(suite: Suite, outcomes: Sequence[Outcome]) -> list[str]:
     """Stages, and parts of stages, that did not run, and why."""
     unavailable = [
         f"{NOT_RUN}{outcome.stage.name}: {outcome.unavailable}" for outcome in outcomes if outcome.unavailable
     ]
     parts = [line for outcome in outcomes for line in _log(outcome).splitlines() if line.startswith(NOT_RUN)]
     named = {outcome.stage.name for outcome in outcomes}
-    others = [stage.name for stage in suite.stages if stage.name not in named]
-    command = f'make {suite.name} STAGES="{" ".join(others)}"'
-    return [*unavailable, *parts, *([f"{NOT_RUN}{command}"] if others else [])]
+    unselected = [stage.name for stage in suite.stages if stage.name not in named]
+    command = f'make {suite.name} STAGES="{" ".join(unselected)}"'
+    return [*unavailable, *parts, *([f"{NOT_RUN}{command}"] if unselected else [])]
 
 
-def _others(suite: Suite) -> list[Suite]:
+def _other_suites(suite: Suite) -> list[Suite]:
     return [other for other in SUITES if other.name != suite.name]
 
 
@@ -130,17 +130,20 @@ def _log(outcome: Outcome) -> str:
     return outcome.log.read_text(encoding="utf-8", errors="replace") if outcome.log.is_file() else ""
 
 
-def _lost(outcome: Outcome) -> list[str]:
-    """A failed stage with the first lines that say why, or the last it wrote."""
+def _failure_lines(outcome: Outcome) -> list[str]:
+    """A failed stage with the first lines that name the reason, or its last lines."""
     commands = [_output_of(outcome, failed) for failed in outcome.failures]
-    return [verdict("failed:", outcome), *(f"  {line[:WHY]}" for lines in commands for line in _why(lines))]
+    return [
+        verdict("failed:", outcome),
+        *(f"  {line[:REASON_WIDTH]}" for lines in commands for line in _reasons(lines)),
+    ]
 
 
-def _why(lines: Sequence[str]) -> list[str]:
+def _reasons(lines: Sequence[str]) -> list[str]:
     for named in (_TASK, _COMPLAINT):
-        if found := list(dict.fromkeys(line for line in lines if named.match(line)))[:FEW]:
-            return found
-    return list(lines[-FEW:])
+        if reasons := list(dict.fromkeys(line for line in lines if named.match(line)))[:REASON_LINES]:
+            return reasons
+    return list(lines[-REASON_LINES:])
 
 
 def _output_of(outcome: Outcome, failed: Failure) -> list[str]:

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`ansible-test sanity` on a copy of the checkout, since it refuses a tree that is reached by a link.
+"""`ansible-test sanity` on a copy of the checkout, because it refuses a tree that is reached by a link.
 
-It needs a package index and nothing else. Its own virtual environments get pip from a script that it downloads from a
-host of its own; a script of that name in its cache is used instead, and Python brings a pip of its own along. The cache
-is below HOME, so it has a home of its own, where pip has to be told what the developer's pip is set to. All checkouts
-share that home, since its virtual environments take a minute: one process makes them all, before any test runs.
+It needs only a package index. For its virtual environments it would download a script that installs pip; it uses a
+script of that name in its cache instead, which installs the pip of Python's ensurepip. The cache is below HOME, so
+ansible-test gets a separate home, with a pip.conf that has the developer's settings of pip. All checkouts share that
+home, because its virtual environments take a minute: one process creates them all before any test runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .places import CACHE, CHECKOUT, tool_environment
 TREE = CACHE / "sanity" / "ansible_collections" / "volcano" / "colocation"
 
 GET_PIP = Path(".ansible") / "test" / "cache" / "get_pip_24_2.py"
-"""The name that ansible-core 2.19 looks for: ansible_test/_data/requirements, pip_version."""
+"""The name of the script for ansible-core 2.19: ansible_test/_data/requirements, pip_version."""
 
 PIP_CONF = Path(".config") / "pip" / "pip.conf"
 
@@ -40,16 +40,16 @@ ensurepip.bootstrap(upgrade=True)
 def main() -> int:
     copy_tree(CHECKOUT, TREE)
     try:
-        home = venvs.obtain(home_folder(), prime)
+        home = venvs.obtain(home_directory(), prime)
     except subprocess.CalledProcessError as error:
-        print(f"{error.cmd}: exit status {error.returncode}; the next run makes the virtual environments again")
+        print(f"{error.cmd}: exit status {error.returncode}; the next run creates the virtual environments again")
         return 1
     write(home / PIP_CONF, pip_settings())
     return call(home, *sys.argv[1:])
 
 
-def home_folder() -> Path:
-    """By what decides the virtual environments: the lists of ansible-test and the Python."""
+def home_directory() -> Path:
+    """The home, named by the digest of ansible-test's requirements and of the Python."""
     lists = sorted(
         (Path(sysconfig.get_path("purelib")) / "ansible_test" / "_data" / "requirements").glob("sanity.*.txt")
     )
@@ -58,7 +58,7 @@ def home_folder() -> Path:
 
 
 def prime(home: Path) -> None:
-    """Make every virtual environment and run no test."""
+    """Create every virtual environment without running a test."""
     write(home / GET_PIP, GET_PIP_SCRIPT)
     write(home / PIP_CONF, pip_settings())
     if status := call(home, "--prime-venvs"):
@@ -66,7 +66,7 @@ def prime(home: Path) -> None:
 
 
 def call(home: Path, *arguments: str) -> int:
-    # Without a version it takes whatever on PATH is named like a Python; vermin looks after the other versions.
+    # Without a version it uses every Python on PATH; vermin checks the other versions.
     python = "{}.{}".format(*sys.version_info)
     command = ["ansible-test", "sanity", "--python", python, "--color", "no", "--truncate", "0", *arguments]
     return subprocess.run(
@@ -75,7 +75,7 @@ def call(home: Path, *arguments: str) -> int:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copy what git tracks in ``source``, or would."""
+    """Copy the files of ``source`` that git tracks, or would track."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=source,
@@ -88,18 +88,18 @@ def copy_tree(source: Path, target: Path) -> None:
         if (source / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source / name, target / name, follow_symlinks=False)
-    # Without a repository of its own the copy is a part of the checkout's, which ignores it.
+    # Without a separate repository the copy would be part of the checkout's, which ignores it.
     subprocess.run(["git", "init", "--quiet"], cwd=target, check=True)
 
 
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
-    """``base`` with ``home``; what leads Python and ansible to the checkout would mislead ansible-test."""
+    """``base`` with ``home``, and without variables that lead Python and Ansible to the checkout."""
     misleading = {"ANSIBLE_COLLECTIONS_PATH", "ANSIBLE_HOME", "PYTHONPATH", "PYTHONPYCACHEPREFIX"}
     return {**{name: value for name, value in base.items() if name not in misleading}, "HOME": str(home)}
 
 
 def pip_settings() -> str:
-    """What pip is set to here by any file or variable, as the text of a pip.conf: ansible-test drops the variables."""
+    """The settings of pip from all files and variables, as a pip.conf, because ansible-test removes the variables."""
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     ).stdout
@@ -107,7 +107,7 @@ def pip_settings() -> str:
 
 
 def pip_conf(listed: str) -> str:
-    """The answer of `pip config list` as a pip.conf; variables come last and win."""
+    """The output of `pip config list` as a pip.conf; variables override files."""
     sections: dict[str, dict[str, str]] = {}
     for line in sorted(listed.splitlines(), key=lambda line: line.startswith(":env:")):
         name, value = line.split("=", 1)
@@ -120,7 +120,7 @@ def pip_conf(listed: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Replace a file that only its owner can read: a package index may be named with a password."""
+    """Write a file that only its owner can read, because the URL of a package index may contain a password."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as partial:
         partial.write(text)

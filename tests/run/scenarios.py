@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs Molecule scenarios: those that are named, else all that have one node. As many at a time as make two nodes.
+"""Runs the named Molecule scenarios, or all with one node. At most two nodes run at the same time.
 
-Emulated nodes come first and one after the other, others beside them: the kubelet of an emulated node takes a fifth of
-a CPU while the node does nothing, and two of them wait for each other most of the time.
+Scenarios with emulated nodes run one after the other, in parallel with the others: the kubelet of an idle emulated node
+takes a fifth of a CPU, and two of them wait for each other most of the time.
 
-The nodes of a scenario that failed are left up, for the runner to read their journals. Where a node itself went silent,
-which an emulated one may do for reasons of the machine it runs on, that is shown and the scenario gets new nodes once.
+Nodes of a failed scenario stay up, so that the runner can read their journals. If a node stopped responding, which may
+happen to an emulated one because of its machine, its state is printed and the scenario runs once more with new nodes.
 """
 
 from __future__ import annotations
@@ -33,33 +33,33 @@ from .places import CHECKOUT, stage_environment
 from .watch import Watch
 
 NODES_AT_A_TIME = 2
-"""Of both lanes together."""
+"""Nodes of both lanes together."""
 
-PATIENCE = 2000.0
-"""Seconds for a scenario; beside another one it takes 500 to 900 on two CPUs, and 1400 were seen on a busy machine."""
+TIMEOUT = 2000.0
+"""Seconds for a scenario; in parallel it takes 500 to 900 on two CPUs, and took 1400 on a busy machine."""
 
-TRIES = 2
-"""How often a scenario may begin."""
+ATTEMPTS = 2
+"""How often a scenario may start."""
 
 TAIL = 60
 
 Silence = Callable[[str], str]
-"""What a node that went silent is at; '' for one that answers."""
+"""The state of a node that stopped responding; '' for one that responds."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a scenario went. ``tail``: the end of its output if it failed; ``lost``: runs in which a node went silent."""
+    """The result of a scenario. ``tail``: end of its output on failure; ``silent_runs``: runs with a silent node."""
 
     name: str
     passed: bool
     seconds: float
     tail: str
-    lost: int = 0
+    silent_runs: int = 0
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The name of the stage, then those of scenarios."""
+    """Run scenarios; the arguments are the name of the stage, then names of scenarios."""
     stage, *names = arguments
     nodes = scenarios(CHECKOUT)
     chosen = names or [name for name in nodes if len(nodes[name]) == 1]
@@ -79,32 +79,32 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def summary(result: Result) -> str:
-    lost = " (a node went silent before; see above)" if result.lost else ""
-    return f"{result.name}: {'passed' if result.passed else 'FAILED'} in {result.seconds:.0f} s{lost}"
+    note = " (a node went silent before; see above)" if result.silent_runs else ""
+    return f"{result.name}: {'passed' if result.passed else 'FAILED'} in {result.seconds:.0f} s{note}"
 
 
 def scenarios(checkout: Path) -> dict[str, list[str]]:
-    """The nodes of each scenario, by its name."""
+    """The names of the nodes of each scenario, by its name."""
     return {path.parent.name: _nodes(path) for path in sorted((checkout / "molecule").glob("*/molecule.yml"))}
 
 
 def _nodes(scenario: Path) -> list[str]:
-    return [each["name"] for each in _platforms(scenario)]
+    return [platform["name"] for platform in _platforms(scenario)]
 
 
 def lanes(checkout: Path, names: Iterable[str]) -> list[list[str]]:
-    """What runs one after the other, and beside the other lane: emulated nodes, and the others.
+    """The scenarios of each lane, which run one after the other; the lanes run in parallel.
 
-    A scenario with several nodes runs alone: all of them are one lane then.
+    Emulated nodes have one lane. A scenario with several nodes must run alone, so then all scenarios are one lane.
     """
     scenarios = {name: _platforms(checkout / "molecule" / name / "molecule.yml") for name in names}
     emulated = [name for name, nodes in scenarios.items() if any("qemu" in node["lab"] for node in nodes)]
-    others = [name for name in scenarios if name not in emulated]
+    quick = [name for name in scenarios if name not in emulated]
     if any(len(nodes) >= NODES_AT_A_TIME for nodes in scenarios.values()):
-        return [emulated + others]
+        return [emulated + quick]
     if not emulated:
-        return [others[0::NODES_AT_A_TIME], others[1::NODES_AT_A_TIME]]
-    return [emulated, others]
+        return [quick[0::NODES_AT_A_TIME], quick[1::NODES_AT_A_TIME]]
+    return [emulated, quick]
 
 
 def run_lanes(run: Callable[[str], Result], lanes: Sequence[Sequence[str]]) -> list[Result]:
@@ -118,28 +118,31 @@ def _platforms(scenario: Path) -> list[dict[str, Any]]:
 
 
 def run_scenario(checkout: Path, environment: Mapping[str, str], silence: Silence, name: str) -> Result:
-    """The whole sequence of a scenario, once more when a node went silent; its nodes go only when it passed."""
+    """Run a scenario, once more if a node went silent; its nodes are destroyed only if it passed."""
     began = time.monotonic()
     nodes = scenarios(checkout)[name]
-    for lost in range(TRIES):
+    for attempt in range(ATTEMPTS):
         tail: deque[str] = deque(maxlen=TAIL)
         passed = _sequence(name, checkout, environment, tail)
-        said = "" if passed or lost == TRIES - 1 else "\n".join(filter(None, map(silence, nodes)))
-        if not said:
+        silent_nodes = "" if passed or attempt == ATTEMPTS - 1 else "\n".join(filter(None, map(silence, nodes)))
+        if not silent_nodes:
             break
-        print(f"{name}: a node went silent; once more with new ones. What it was at:\n{said}", flush=True)
-    return Result(name, passed, time.monotonic() - began, "\n".join(tail), lost)
+        print(
+            f"{name}: a node went silent; running it once more with new nodes. State of the node:\n{silent_nodes}",
+            flush=True,
+        )
+    return Result(name, passed, time.monotonic() - began, "\n".join(tail), attempt)
 
 
 def _sequence(name: str, checkout: Path, environment: Mapping[str, str], tail: deque[str]) -> bool:
-    folder = checkout / ".cache" / "molecule" / name
-    own = {**environment, "MOLECULE_EPHEMERAL_DIRECTORY": str(folder)}
-    # "--destroy never" leaves out the first destroy as well, and "create" then takes the node of an earlier failure.
-    earlier = (("destroy",),) if folder.exists() else ()
+    directory = checkout / ".cache" / "molecule" / name
+    own = {**environment, "MOLECULE_EPHEMERAL_DIRECTORY": str(directory)}
+    # "--destroy never" also skips the first destroy, and "create" would then use the node of an earlier failure.
+    earlier = (("destroy",),) if directory.exists() else ()
     commands = (*earlier, ("test", "--destroy", "never"), ("destroy",))
     passed = all(_molecule(command, name, checkout, own, tail) for command in commands)
     if passed:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
     return passed
 
 
@@ -156,11 +159,11 @@ def _molecule(
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        # A group of its own, so that the watch ends all of it; the session stays the stage's.
+        # A separate process group, so that the timer ends all of it; the session remains the stage's.
         preexec_fn=os.setpgrp,
     ) as process:
         assert process.stdout is not None
-        watch = threading.Timer(PATIENCE, os.killpg, (process.pid, signal.SIGKILL))
+        watch = threading.Timer(TIMEOUT, os.killpg, (process.pid, signal.SIGKILL))
         watch.start()
         for line in process.stdout:
             tail.append(line.rstrip())

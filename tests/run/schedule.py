@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which stage starts when: of those that can run, the one with the longest way to the end comes first."""
+"""The order of stages: of those that can run, the one on the longest path to the end starts first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Seconds = Callable[[Stage], float]
 
 
 def execute(stages: Sequence[Stage], run: Run, stop: threading.Event) -> list[Outcome]:
-    """Every stage's outcome, in the order of ``stages``. Whatever ends the waiting sets ``stop``."""
+    """Every stage's outcome, in the order of ``stages``. Any exception sets ``stop``."""
     outcomes: dict[str, Outcome] = {}
     running: dict[Future[Outcome], Stage] = {}
     with ThreadPoolExecutor(len(stages) or 1) as pool:
@@ -38,7 +38,7 @@ def execute(stages: Sequence[Stage], run: Run, stop: threading.Event) -> list[Ou
 
 
 def startable(stages: Sequence[Stage], ended: Collection[str], running: Sequence[Stage]) -> list[Stage]:
-    """The stages to start now. One that does not fit beside what runs lets the next one go first."""
+    """The stages to start now. If a stage needs more CPUs than are free, a later one may start first."""
     free = CPUS - sum(stage.cpus for stage in running)
     started = {*ended, *(stage.name for stage in running)}
     known = {stage.name for stage in stages}
@@ -52,12 +52,12 @@ def startable(stages: Sequence[Stage], ended: Collection[str], running: Sequence
 
 
 def way(stage: Stage, stages: Sequence[Stage]) -> float:
-    """Seconds from its start to the end of the last stage that needs it, directly or not."""
+    """Seconds from the start of a stage to the end of the last stage that needs it, directly or indirectly."""
     return stage.share + max((way(other, stages) for other in stages if stage.name in other.needs), default=0)
 
 
 def expected(stages: Sequence[Stage], seconds: Seconds) -> float:
-    """How long all of them take on CPUS CPUs when each takes ``seconds`` with the CPUs that are reserved for it."""
+    """Seconds that all stages take on CPUS CPUs if each takes ``seconds`` with its reserved CPUs."""
     work: dict[str, float] = {}
     ended: set[str] = set()
     running: list[Stage] = []
@@ -77,7 +77,7 @@ def expected(stages: Sequence[Stage], seconds: Seconds) -> float:
 
 
 def _speeds(running: Sequence[Stage]) -> dict[str, float]:
-    """CPUs that each stage has: those reserved, and of what is free as many as it can use."""
+    """CPUs of each stage: the reserved ones, and as many free ones as it can use."""
     free = float(CPUS - sum(stage.cpus for stage in running))
     speeds: dict[str, float] = {}
     for stage in running:
@@ -88,7 +88,7 @@ def _speeds(running: Sequence[Stage]) -> dict[str, float]:
 
 
 def _blocked(stage: Stage, outcomes: dict[str, Outcome]) -> Outcome | None:
-    """The outcome of a stage that cannot run because one that it needs did not pass; None when it can."""
+    """The outcome of a stage that cannot run because a needed stage did not pass; None if it can run."""
     causes = [outcomes[name] for name in stage.needs if name in outcomes and not outcomes[name].passed]
     if not causes:
         return None

@@ -12,22 +12,21 @@ from .places import PACKAGE
 Command = tuple[str, ...]
 
 CPUS = 2
-"""What a machine for tests has at least."""
+"""The minimum for a test machine."""
 
 ON_ALL_CPUS = ("--numprocesses", f"{CPUS + 1}", "--dist", "loadfile")
-"""Arguments of pytest. A file stays in one process, for the sake of what its tests share; one more, since some wait."""
+"""Arguments of pytest. A file stays in one process, because its tests share fixtures; one more, because some wait."""
 
 IN_ORDER = "--no-loadscope-reorder"
-"""Files with few tests, which take longest, do not come last then. The pytest-xdist of Python 3.7 does not know it."""
+"""Argument of pytest: files with few tests, which take longest, do not run last. Python 3.7's xdist lacks it."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """``share``: seconds that it may take on two cores, caches empty, beside other stages.
+    """``share``: seconds that the stage may take on two cores with empty caches, in parallel with other stages.
 
-    ``warm``: the same once its results are in a cache, where that makes a difference. ``cpus``: how many are reserved
-    for it, less than one where it mostly waits for its node; ``burst``: how many it keeps busy when it has them.
-    ``needs``: stages whose failure makes it pointless.
+    ``warm``: the same with its results in a cache, if that differs. ``cpus``: reserved CPUs, less than one where it
+    mostly waits for its node; ``burst``: CPUs that it can use. ``needs``: stages that must pass before it runs.
     """
 
     name: str
@@ -53,7 +52,7 @@ def _part(name: str, *arguments: str) -> Command:
 
 
 def _faults(*cgroups: str) -> tuple[Command, ...]:
-    """The rows of the short set, one node at a time."""
+    """Commands for the rows of the short set, one node at a time."""
     return tuple(("python", "tests/faults", "--short", "--cgroup", cgroup) for cgroup in cgroups)
 
 
@@ -79,7 +78,7 @@ LAB = Stage(
 )
 
 BUILDS = (PROGRAMS, LAB)
-"""First in every table: other stages wait for them."""
+"""The first stages of every table, because others wait for them."""
 
 STAGES = (
     *BUILDS,
@@ -98,13 +97,13 @@ STAGES = (
         proves="style, complexity, types; node-side code parses on Python 3.7; ansible-lint's production profile;"
         " documentation and changelog",
     ),
-    Stage("sanity", 300, (_part("sanity"),), proves="what `ansible-test` demands of every collection"),
+    Stage("sanity", 300, (_part("sanity"),), proves="the checks of `ansible-test` for every collection"),
     Stage(
         "units-matrix",
         450,
         (_part("matrix"),),
         proves="unit tests that use ansible-core on 2.17 and 2.21, those of files on 2.18 and 2.20, and a playbook on"
-        " each; node-side tests on Python 3.7 where it is installed",
+        " each; node-side tests on Python 3.7 if it is installed",
     ),
     Stage(
         "package",
@@ -127,14 +126,14 @@ STAGES = (
         240,
         (("pytest", "tests/judges"),),
         needs=("lab",),
-        proves="what facts, rules and names of cgroups say, compared with kubelet's, containerd's and runc's own code",
+        proves="facts, rules and cgroup names agree with the code of kubelet, containerd and runc",
     ),
     Stage(
         "api",
         150,
         (INSTALL, _part("system", "api", "tests/api")),
         needs=("programs",),
-        proves="what the collection asks of an API server, on a control plane without nodes",
+        proves="requests of the collection to an API server, on a control plane without nodes",
     ),
     Stage(
         "scenarios",
@@ -194,7 +193,7 @@ MATRIX = (
         "matrix-programs",
         4400,
         (("python", "tests/lab", "programs", "--build", "matrix"),),
-        # Not because it uses them: two builds beside each other need twice the memory.
+        # Only because two builds in parallel need twice the memory.
         needs=("programs",),
         burst=2,
         warm=15,
@@ -254,7 +253,7 @@ LONG = (
 
 
 def select(names: Sequence[str], stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """The named stages in the order of the table, all when none is named; UnknownStageError for any other name."""
+    """The named stages in the order of the table, or all without names; UnknownStageError for any other name."""
     known = [stage.name for stage in stages]
     unknown = [name for name in names if name not in known]
     if unknown:

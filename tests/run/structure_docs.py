@@ -32,11 +32,11 @@ BEFORE: Mapping[str, str] = {
     "packages that import each other in a circle": "8",
     f"files that mention `{DRIVER}`": "63",
 }
-"""What the same code counts in that commit."""
+"""The figures of that commit, counted by the same code."""
 
 
 def count(plugins: Path) -> dict[str, str]:
-    """The figures of a directory of plugins, by what they count."""
+    """The figures of a directory of plugins, by the keys of ``BEFORE``."""
     files = load(plugins)
     return dict(zip(BEFORE, _figures(files), strict=True))
 

@@ -14,12 +14,12 @@ LIMIT_COLD, LIMIT_WARM = 60 * 60, 40 * 60
 """Seconds for `make test` on two cores: with every cache empty, and with programs and node images in the cache."""
 
 HOURS = 2 * 60 * 60
-"""From here on a duration is given in hours."""
+"""Seconds from which a duration is printed in hours."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """``name``: the target of make; ``runs``: what it runs, in words. One without stages is a command of its own."""
+    """``name``: the target of make; ``runs``: a description. A suite without stages is a separate command."""
 
     name: str
     runs: str
@@ -47,9 +47,11 @@ def warm(stage: Stage) -> float:
 
 SUITES = (
     Suite("test", "every stage that continuous integration runs", STAGES),
-    Suite("test-matrix", "the further versions: older and newer releases of each program, kubelet 1.20", MATRIX),
+    Suite("test-matrix", "further versions: older and newer releases of each program, kubelet 1.20", MATRIX),
     Suite("test-faults", "every row of the fault suite, on both cgroup versions", seconds=10800),
-    Suite("test-long", "what takes hours: the fault suite, repeated scenarios, exhaustive unit tests, mutants", LONG),
+    Suite(
+        "test-long", "tests that take hours: the fault suite, repeated scenarios, exhaustive unit tests, mutants", LONG
+    ),
 )
 
 
@@ -58,7 +60,7 @@ def find(name: str, suites: Sequence[Suite] = SUITES) -> Suite:
 
 
 def duration(suite: Suite) -> str:
-    """How long it takes on two cores, by the shares of its stages."""
+    """The time of a suite on two cores, by the shares of its stages."""
     long, short = _spell(suite.cold), _spell(suite.warm)
     return long if long == short else f"{long}, {short} with filled caches"
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs system tests; where a node went silent, what failed is run once more on a new one, and that is said."""
+"""Runs system tests; if a node went silent, this is printed and the failed tests run once more on a new node."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from .watch import Watch
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The name of the stage, then arguments of pytest."""
+    """Run pytest; the arguments are the name of the stage, then arguments of pytest."""
     stage, *tests = arguments
     environment = stage_environment(os.environ, stage)
-    # What failed last is another stage's as well, beside this one.
+    # A separate cache directory, because stages that run in parallel would share pytest's list of failed tests.
     pytest = ("pytest", "--durations=0", "--durations-min=5", "-o", f"cache_dir=.cache/pytest-{stage}", *tests)
     return run(CHECKOUT, environment, Lab(CHECKOUT, environment), pytest)
 
 
 def run(checkout: Path, environment: Mapping[str, str], lab: Lab, pytest: Sequence[str]) -> int:
-    """pytest's exit status, the second one's if there had to be a second."""
+    """The exit status of pytest, of the second run if one was necessary."""
     with Watch(lab) as watch:
         status = subprocess.call(pytest, cwd=checkout, env=environment)
         silent = watch.silent() if status else {}
         if not silent:
             return status
-        for name, said in silent.items():
+        for name, state in silent.items():
             print(
-                f"node {name} went silent; what failed is run again on a new one. What it was at:\n{said}", flush=True
+                f"node {name} went silent; failed tests run again on a new node. State of the node:\n{state}",
+                flush=True,
             )
         lab.down()
         again = [*pytest, "--last-failed", "--last-failed-no-failures", "none"]

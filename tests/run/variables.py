@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All variables that roles and playbooks know, from the argument specifications; `make docs` writes the list."""
+"""All variables of roles and playbooks, from the argument specifications; `make docs` writes the list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import yaml
 from .places import CHECKOUT
 
 OF_PLAYBOOKS = ("colocation_nodes", "colocation_scheduler")
-"""Those that playbooks read outside roles."""
+"""Variables that playbooks read outside roles."""
 
 MODULE = CHECKOUT / "plugins" / "plugin_utils" / "profile" / "variable_names.py"
 
@@ -30,16 +30,16 @@ VARIABLES = frozenset(
 
 
 def names() -> list[str]:
-    """Sorted, each once."""
-    found = set(OF_PLAYBOOKS)
+    """All names, sorted and unique."""
+    variable_names = set(OF_PLAYBOOKS)
     for path in sorted((CHECKOUT / "roles").glob("*/meta/argument_specs.yml")):
         entries = yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"]
-        found.update(name for entry in entries.values() for name in entry.get("options", ()))
-    return sorted(found)
+        variable_names.update(name for entry in entries.values() for name in entry.get("options", ()))
+    return sorted(variable_names)
 
 
 def module() -> str:
-    """The text of the module that has the list."""
+    """The text of the module with the list."""
     return _TEXT.format(names="\n".join(f'        "{name}",' for name in names()))
 
 

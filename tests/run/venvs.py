@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Virtual environments that all checkouts of a user share, in ~/.cache/volcano-colocation by the digest of their pins.
 
-tests/setup runs this file before anything is installed, so it needs the standard library only.
+tests/setup runs this file before anything is installed, so it needs only the standard library.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements"
 CONSTRAINTS = "constraints.txt"
 
 STAMP = "complete"
-"""A file that is written last: a directory without it was not completed. Its time is that of the last use."""
+"""A file that is written last: a directory without it is incomplete. Its time is that of the last use."""
 
 UNUSED = 60 * 24 * 3600.0
-"""Seconds after which a directory that nothing has used is removed."""
+"""Seconds after which an unused directory is removed."""
 
 IDENTITY = "import os, platform, sys; print(sys.version, platform.machine(), os.path.realpath(sys.base_prefix))"
-"""A virtual environment belongs to one installation of Python."""
+"""Prints the identity of a Python installation, to which a virtual environment belongs."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Recipe:
         return digest([identity(self.interpreter), *requirement_texts(self.name), self.pins])
 
     @property
-    def folder(self) -> Path:
+    def directory(self) -> Path:
         return shared("venv") / self.digest
 
 
 def shared(kind: str) -> Path:
-    """The directory of a kind of entries; XDG_CACHE_HOME counts where it is absolute, as its specification demands."""
+    """The directory of a kind of entries; XDG_CACHE_HOME is used if it is absolute, as its specification requires."""
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     root = configured if configured.is_absolute() else Path.home() / ".cache"
     return root / "volcano-colocation" / kind
@@ -77,31 +77,31 @@ def constraints() -> str:
     return (REQUIREMENTS / CONSTRAINTS).read_text(encoding="utf-8")
 
 
-def is_complete(folder: Path) -> bool:
-    return (folder / STAMP).is_file()
+def is_complete(directory: Path) -> bool:
+    return (directory / STAMP).is_file()
 
 
-def obtain(folder: Path, make: Callable[[Path], None]) -> Path:
-    """``folder``, filled by ``make`` unless it is complete; one process at a time makes it, the others wait.
+def obtain(directory: Path, make: Callable[[Path], None]) -> Path:
+    """``directory``, filled by ``make`` unless it is complete; one process at a time makes it, the others wait.
 
-    It is made where it stays, since a virtual environment cannot be moved. What a failed ``make`` leaves is removed.
+    It is made in its final place, because a virtual environment cannot be moved. A failed ``make`` leaves no files.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(folder):
-        if not is_complete(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with _lock(directory):
+        if not is_complete(directory):
+            shutil.rmtree(directory, ignore_errors=True)
             try:
-                make(folder)
+                make(directory)
             except BaseException:
-                shutil.rmtree(folder, ignore_errors=True)
+                shutil.rmtree(directory, ignore_errors=True)
                 raise
-        (folder / STAMP).touch()
-    prune(folder.parent)
-    return folder
+        (directory / STAMP).touch()
+    prune(directory.parent)
+    return directory
 
 
 def prune(root: Path, unused: float = UNUSED) -> None:
-    """Remove entries that nothing has used for ``unused`` seconds; one that a process is at work on stays."""
+    """Remove entries that were not used for ``unused`` seconds, except those that a process has locked."""
     for stamp in root.glob(f"*/{STAMP}"):
         with contextlib.suppress(FileNotFoundError, BlockingIOError):
             if time.time() - stamp.stat().st_mtime > unused:
@@ -110,42 +110,42 @@ def prune(root: Path, unused: float = UNUSED) -> None:
 
 
 @contextlib.contextmanager
-def _lock(folder: Path, operation: int = fcntl.LOCK_EX) -> Iterator[None]:
-    """The lock of an entry. Its file stays: two processes could otherwise hold locks on two files of one name."""
-    with folder.with_name(f".{folder.name}.lock").open("w") as lock:
+def _lock(directory: Path, operation: int = fcntl.LOCK_EX) -> Iterator[None]:
+    """The lock of an entry. Its file stays, or two processes could hold locks on two files with the same name."""
+    with directory.with_name(f".{directory.name}.lock").open("w") as lock:
         fcntl.flock(lock, operation)
         yield
 
 
 def provide(recipe: Recipe) -> Path:
-    """The Python of the virtual environment."""
-    return obtain(recipe.folder, lambda folder: install(recipe, folder)) / "bin" / "python"
+    """The Python of the virtual environment, which is created if it is incomplete."""
+    return obtain(recipe.directory, lambda directory: install(recipe, directory)) / "bin" / "python"
 
 
-def install(recipe: Recipe, folder: Path) -> None:
-    print(f"making {folder}", flush=True)
-    _make(recipe.interpreter, folder)
-    constrained = folder / CONSTRAINTS
+def install(recipe: Recipe, directory: Path) -> None:
+    print(f"making {directory}", flush=True)
+    _make(recipe.interpreter, directory)
+    constrained = directory / CONSTRAINTS
     constrained.write_text(recipe.pins, encoding="utf-8")
     pip: list[str | Path] = [
-        folder / "bin" / "python",
+        directory / "bin" / "python",
         "-m",
         "pip",
         "install",
         "--disable-pip-version-check",
         "--quiet",
     ]
-    wanted = ["--requirement", str(REQUIREMENTS / f"{recipe.name}.txt"), "--constraint", str(constrained)]
-    subprocess.run([*pip, *wanted], check=True)
+    requirements = ["--requirement", str(REQUIREMENTS / f"{recipe.name}.txt"), "--constraint", str(constrained)]
+    subprocess.run([*pip, *requirements], check=True)
 
 
-def _make(interpreter: Path, folder: Path) -> None:
-    """A virtual environment with pip. Debian's python3 alone brings none: then it is installed as it is published."""
+def _make(interpreter: Path, directory: Path) -> None:
+    """Create a virtual environment with pip. Debian's python3 lacks ensurepip; then pip is installed from the index."""
     if _has(interpreter, "ensurepip"):
-        subprocess.run([interpreter, "-m", "venv", folder], check=True)
+        subprocess.run([interpreter, "-m", "venv", directory], check=True)
         return
-    subprocess.run([interpreter, "-m", "venv", "--without-pip", folder], check=True)
-    python = folder / "bin" / "python"
+    subprocess.run([interpreter, "-m", "venv", "--without-pip", directory], check=True)
+    python = directory / "bin" / "python"
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run([python, "-I", "-c", where], capture_output=True, text=True, check=True).stdout.strip()
     subprocess.run(
@@ -157,27 +157,27 @@ def _has(interpreter: Path, module: str) -> bool:
     return subprocess.run([interpreter, "-c", f"import {module}"], capture_output=True, check=False).returncode == 0
 
 
-def link(path: Path, folder: Path) -> None:
-    """Make ``path`` a link to ``folder``, whatever it was before."""
+def link(path: Path, directory: Path) -> None:
+    """Make ``path`` a link to ``directory``, replacing a file, link or directory."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.unlink(missing_ok=True)
-    partial.symlink_to(folder)
+    partial.symlink_to(directory)
     partial.rename(path)
 
 
 def main(arguments: list[str]) -> int:
-    """``path``: print where the development environment is; 1 when it is not complete. ``make LINK``: make and link it.
+    """``path``: print the path of the development environment; 1 if incomplete. ``make LINK``: create and link it.
 
-    Called by the interpreter that the environment is to have.
+    The interpreter that runs this file is the one of the environment.
     """
     recipe = Recipe("dev", Path(sys.executable), constraints())
-    command, *rest = arguments
+    command, *links = arguments
     if command == "path":
-        print(recipe.folder)
-        return 0 if is_complete(recipe.folder) else 1
+        print(recipe.directory)
+        return 0 if is_complete(recipe.directory) else 1
     try:
         provide(recipe)
     except subprocess.CalledProcessError as error:
@@ -186,7 +186,7 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         print(f"{error}; set XDG_CACHE_HOME to a directory that you can write", file=sys.stderr)
         return 1
-    link(Path(rest[0]), recipe.folder)
+    link(Path(links[0]), recipe.directory)
     return 0
 
 

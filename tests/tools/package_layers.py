@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which package of the plugins may import which: the table, and what breaks it."""
+"""The table of layers, which says which packages of the plugins may import each other, and its violations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ansible_collections.volcano.colocation.tests.tools.structure import PluginF
 
 LAYERS: tuple[Mapping[str, str], ...] = (
     # On the node: the standard library only.
-    {"module_utils": "what everything uses: errors, quantities, the host, safe texts"},
+    {"module_utils": "basics for all packages: errors, quantities, the host, safe texts"},
     {
         "module_utils/cgroup": "names and paths of cgroups",
         "module_utils/cri": "client of the container runtime",
@@ -19,7 +19,7 @@ LAYERS: tuple[Mapping[str, str], ...] = (
     },
     {"module_utils/systemd": "client of systemd, syntax of its units"},
     {
-        "module_utils/health": "gate: whether kubelet, runtime and pods are well after a change",
+        "module_utils/health": "health gate: kubelet, runtime and pods after a change",
         "module_utils/settings": "settings of cgroups: registry, ownership, writing, applying again",
     },
     {
@@ -31,45 +31,45 @@ LAYERS: tuple[Mapping[str, str], ...] = (
         "module_utils/agent": "images and probes of the Volcano agent",
         "module_utils/cgroup_qos": "the module cgroup_qos",
     },
-    {"module_utils/restore": "what was there before the collection"},
-    {"modules": "documentation of modules, and their entry on the node"},
+    {"module_utils/restore": "restoring the state before the collection"},
+    {"modules": "documentation and node-side entry points of modules"},
     # On the controller.
-    {"plugin_utils/releases": "what each release of kubelet and containerd knows"},
+    {"plugin_utils/releases": "features of each release of kubelet and containerd"},
     {"plugin_utils/profile": "the desired state of a node: fields, checks, argument specifications"},
     {"plugin_utils/edit": "editing of configuration texts"},
     {
-        "plugin_utils/facts": "what a snapshot means",
+        "plugin_utils/facts": "interpretation of a snapshot",
         "plugin_utils/kube": "API servers: client, changes of objects, permissions, waiting",
     },
-    {"plugin_utils/plan": "what would change on a node"},
+    {"plugin_utils/plan": "plan of the changes of a node"},
     {"plugin_utils/rules": "findings about a node, refusals of a plan, the verdict"},
     {
         "plugin_utils/kubeadm": "the kubelet-config of a cluster",
-        "plugin_utils/report": "results, texts and tables for people; redaction",
+        "plugin_utils/report": "results, readable texts and tables; redaction",
         "plugin_utils/scheduler": "configuration of Volcano's scheduler, queues, admission",
         "plugin_utils/settings": "the QoS profile of a node",
     },
     {
-        "plugin_utils/assessment": "plan and rules together: what is done on a node, and how it is judged",
+        "plugin_utils/assessment": "plan and rules together: changes of a node, and the verdict",
         "plugin_utils/manifest": "Volcano from a manifest",
     },
     {"plugin_utils/node": "action plugins' base: transport, snapshots, the API server"},
     {
         "plugin_utils/agent": "deploying the Volcano agent",
         "plugin_utils/drain": "cordon, drain, rollout",
-        "plugin_utils/restore": "restore of a node, seen from the controller",
+        "plugin_utils/restore": "restore of a node, controller side",
     },
     {"action": "controller half of each module"},
 )
-"""Lowest first. A package imports packages of earlier lines only: none of its own line, and none of a later one."""
+"""Layers, lowest first. A package imports only packages of lower layers, not of the same one."""
 
 HEIGHTS = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 APART = frozenset({"modules", "doc_fragments"})
-"""Ansible finds these by their folder; no other package imports them. Documentation fragments import nothing."""
+"""Ansible finds these by their directory; no other package imports them. Documentation fragments import nothing."""
 
 
 def forbidden_imports(files: tuple[PluginFile, ...]) -> Iterator[str]:
-    """One line for each import between packages that the table does not allow, and each package that it lacks."""
+    """One line for each import between packages that the table does not allow, and for each missing package."""
     packages = {file.name: file.package for file in files}
     for package in sorted(set(packages.values()) - HEIGHTS.keys() - APART):
         yield f"{package} is not in the table"
@@ -86,5 +86,5 @@ def _is_allowed(importer: str, imported: str) -> bool:
 
 
 def unknown_packages(files: tuple[PluginFile, ...]) -> list[str]:
-    """Packages of the table that no file is in."""
+    """Packages of the table without files."""
     return sorted({package for layer in LAYERS for package in layer} - {file.package for file in files})

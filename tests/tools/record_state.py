@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records what a state of the collection leaves on nodes and in clusters, with the code and the test helpers of it.
+"""Records what a state of the collection writes to nodes and clusters, with the code and test helpers of that state.
 
     python tests/tools/record_state.py COMMIT [NAME...]
 
-checks the commit out into a temporary folder, runs ``--inside`` there, and writes tests/unit/fixtures/upgrade/COMMIT,
-all of it or the files NAME.json. Inside, every import is the old state's. Nothing of the machine is changed: images and
-simulated nodes are folders.
+checks the commit out into a temporary directory, runs ``--inside`` there, and writes all files of
+tests/unit/fixtures/upgrade/COMMIT, or only the files NAME.json. With ``--inside`` all imports are those of the old
+state. The machine is not changed: images and simulated nodes are directories.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve()
-CHECKOUT = HERE.parents[2]
+PROGRAM_PATH = Path(__file__).resolve()
+CHECKOUT = PROGRAM_PATH.parents[2]
 FIXTURES = CHECKOUT / "tests" / "unit" / "fixtures" / "upgrade"
 PACKAGE = "ansible_collections.volcano.colocation"
 TESTS = f"{PACKAGE}.tests"
 CUTS = (0, 1, 3, 6)
-"""Writes to the API server after which a run is cut off."""
+"""Numbers of writes to the API server after which a run is interrupted."""
 UNDONE = ("start runtime", "write files", "stop kubelet")
-"""Steps of a transaction behind whose undoing it is cut off."""
+"""Steps of a transaction after whose undo it is interrupted."""
 
 
 def main(arguments: list[str]) -> int:
@@ -41,29 +41,29 @@ def main(arguments: list[str]) -> int:
         record(Path(arguments[1]), arguments[2:])
         return 0
     commit, *names = arguments
-    with tempfile.TemporaryDirectory() as folder:
-        old = Path(folder) / "ansible_collections" / "volcano" / "colocation"
+    with tempfile.TemporaryDirectory() as directory:
+        old = Path(directory) / "ansible_collections" / "volcano" / "colocation"
         subprocess.run(["git", "clone", "--quiet", "--no-checkout", str(CHECKOUT), str(old)], check=True)
         subprocess.run(["git", "-C", str(old), "checkout", "--quiet", commit], check=True)
-        environment = {**os.environ, "PYTHONPATH": folder, "ANSIBLE_COLLECTIONS_PATH": folder}
+        environment = {**os.environ, "PYTHONPATH": directory, "ANSIBLE_COLLECTIONS_PATH": directory}
         target = FIXTURES / commit
         target.mkdir(parents=True, exist_ok=True)
-        inside = [sys.executable, str(HERE), "--inside", str(target), *names]
-        subprocess.run(inside, env=environment, cwd=folder, check=True)
+        inside = [sys.executable, str(PROGRAM_PATH), "--inside", str(target), *names]
+        subprocess.run(inside, env=environment, cwd=directory, check=True)
     return 0
 
 
 def record(target: Path, names: list[str]) -> None:
-    """The recordings of the state that is imported; all where none is named."""
-    # The unit that undoes a transaction names the interpreter: a node's, not that of this machine.
+    """Write the named recordings, or all, of the imported state."""
+    # The unit that undoes a transaction contains the path of the interpreter, which must be a node's.
     sys.executable = "/usr/bin/python3"
     for recorded in (image, transaction, qos, kubeadm, agent, scheduler, manifest):
         name = recorded.__name__
         if names and name not in names:
             continue
         print(name, flush=True)
-        with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
-            text = json.dumps(recorded(Path(folder)), sort_keys=True)
+        with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as directory:
+            text = json.dumps(recorded(Path(directory)), sort_keys=True)
         (target / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
@@ -73,8 +73,8 @@ def helper(name: str) -> Any:
 
 
 def tree(root: Path) -> dict[str, dict[str, Any]]:
-    """By path below the root: the mode, and a link's target or a file's content."""
-    found = {}
+    """Entries by path below the root: the mode, and the target of a link or the content of a file."""
+    entries = {}
     for path in sorted(root.rglob("*")):
         mode = path.lstat().st_mode
         entry: dict[str, Any] = {"mode": f"{stat.S_IMODE(mode):04o}"}
@@ -82,8 +82,8 @@ def tree(root: Path) -> dict[str, dict[str, Any]]:
             entry = {"link": os.readlink(path)}
         elif stat.S_ISREG(mode):
             entry.update(_content(path.read_bytes()))
-        found["/" + str(path.relative_to(root))] = entry
-    return found
+        entries["/" + str(path.relative_to(root))] = entry
+    return entries
 
 
 def _content(content: bytes) -> dict[str, Any]:
@@ -95,13 +95,13 @@ def _content(content: bytes) -> dict[str, Any]:
         return {"base64": base64.b64encode(content).decode("ascii")}
 
 
-# Files of an image, by the modules themselves
+# Files of an image, written by the modules
 
 
-def image(folder: Path) -> dict[str, Any]:
-    """kubelet's file twice and containerd's once, then three slices; each state of the image on the way."""
+def image(directory: Path) -> dict[str, Any]:
+    """States of an image after each task: kubelet's file twice, containerd's once, then three slices."""
     images, run = helper("support.tasks.node_image"), helper("support.tasks.in_process")
-    root = images.grow(folder / "image", {})
+    root = images.grow(directory / "image", {})
     os.chmod(root / images.KUBELET, 0o600)
     (root / "etc/systemd/system").mkdir(parents=True)
     states = {"before": tree(root)}
@@ -125,21 +125,21 @@ def image(folder: Path) -> dict[str, Any]:
 # Transactions with services and pods, on the simulated node
 
 
-def transaction(folder: Path) -> dict[str, Any]:
-    """A committed one, one that was cut off behind each of its steps, and some that were while they were undone."""
+def transaction(directory: Path) -> dict[str, Any]:
+    """A committed transaction, and ones that were interrupted after each step or during their undo."""
     steps = importlib.import_module(f"{PACKAGE}.plugins.module_utils.transaction.steps")
     names = [step.name for step in steps.STEPS]
-    found = {"before": _node(_simulated(folder / "before")), "committed": _committed(folder / "committed")}
-    done = {name: _interrupted(folder / f"i{names.index(name)}", name) for name in names}
-    undone = {f"undo {name}": _interrupted_undo(folder / f"u{names.index(name)}", name) for name in UNDONE}
-    return {**found, "interrupted": {**done, **undone}}
+    states = {"before": _node(_simulated(directory / "before")), "committed": _committed(directory / "committed")}
+    done = {name: _interrupted(directory / f"i{names.index(name)}", name) for name in names}
+    undone = {f"undo {name}": _interrupted_undo(directory / f"u{names.index(name)}", name) for name in UNDONE}
+    return {**states, "interrupted": {**done, **undone}}
 
 
 def _simulated(root: Path) -> Any:
     root.mkdir()
     simulation = helper("support.node.simulation_in_process").InProcess(root)
     helper("support.node.simulation").misaligned(simulation)
-    # Every node with systemd has it; no transaction takes a folder away that was there before.
+    # Every node with systemd has this directory; no transaction deletes a directory that existed before.
     (root / "etc/systemd/system").mkdir(parents=True)
     return simulation
 
@@ -152,8 +152,8 @@ def _plan(simulation: Any) -> dict[str, Any]:
 
 def _committed(root: Path) -> dict[str, Any]:
     simulation = _simulated(root)
-    answer = helper("support.node.transaction_runs").carry_out(simulation, _plan(simulation))
-    assert answer["state"] == "committed", answer
+    result = helper("support.node.transaction_runs").carry_out(simulation, _plan(simulation))
+    assert result["state"] == "committed", result
     return _node(simulation)
 
 
@@ -169,7 +169,7 @@ def _interrupted(root: Path, step: str) -> dict[str, Any]:
 
 
 def _interrupted_undo(root: Path, step: str) -> dict[str, Any]:
-    """The health gate fails, and the process ends once this step is undone."""
+    """The health gate fails, and the process ends after the undo of this step."""
     import pytest
 
     rollback = importlib.import_module(f"{PACKAGE}.plugins.module_utils.transaction.rollback")
@@ -182,8 +182,10 @@ def _interrupted_undo(root: Path, step: str) -> dict[str, Any]:
         one.undo(work)
         raise runs.Crash
 
-    (one,) = (each for each in rollback.STEPS if each.name == step)
-    cut = tuple(replace(each, undo=undo) if each is one else each for each in rollback.STEPS)
+    (one,) = (step_to_cut for step_to_cut in rollback.STEPS if step_to_cut.name == step)
+    cut = tuple(
+        replace(rollback_step, undo=undo) if rollback_step is one else rollback_step for rollback_step in rollback.STEPS
+    )
     with pytest.MonkeyPatch.context() as patched:
         runs.break_step(patched, "health gate", fail)
         patched.setattr(rollback, "STEPS", cut)
@@ -198,8 +200,8 @@ def _node(simulation: Any) -> dict[str, Any]:
     return {
         "tree": tree(simulation.root),
         "units": units,
-        "sandboxes": [vars(each) for each in simulation.runtime.sandboxes],
-        "containers": [vars(each) for each in simulation.runtime.containers],
+        "sandboxes": [vars(sandbox) for sandbox in simulation.runtime.sandboxes],
+        "containers": [vars(container) for container in simulation.runtime.containers],
         "config": simulation.runtime.config,
         "listens": simulation.server is not None,
         "next_pid": simulation.next_pid,
@@ -209,25 +211,25 @@ def _node(simulation: Any) -> dict[str, Any]:
 # Settings of cgroups
 
 
-def qos(folder: Path) -> dict[str, Any]:
-    """By kind of node: the cgroup files before, and everything after some settings."""
-    found = {}
+def qos(directory: Path) -> dict[str, Any]:
+    """By kind of node: the cgroup files before, and all files after some settings."""
+    nodes = {}
     for kind in ("v1-systemd", "v1-cgroupfs", "v2-systemd", "v2-cgroupfs"):
         mode, _dash, driver = kind.partition("-")
-        node = helper("support.node.cgroup_tree").Tree(folder / kind, mode, driver)
+        node = helper("support.node.cgroup_tree").Tree(directory / kind, mode, driver)
         before = node.texts()
         node.run(qos_class="besteffort", settings={"pids_max": 500, "cpu_quota": "1.5"})
         node.run(qos_class="burstable", level="pods", settings={"pids_max": 100})
         node.run(slice="system.slice", settings={"cpu_weight": 300})
-        found[kind] = {"before": before, "tree": tree(folder / kind)}
-    return found
+        nodes[kind] = {"before": before, "tree": tree(directory / kind)}
+    return nodes
 
 
 # ConfigMaps
 
 
-def kubeadm(_folder: Path) -> dict[str, Any]:
-    """The journal of kubelet-config after one run and after a second, with the texts."""
+def kubeadm(_directory: Path) -> dict[str, Any]:
+    """The journal and the text of kubelet-config after a first and a second run."""
     plan = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.cluster_plan")
     journal = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.kubelet_config_journal")
     permission = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.play_hosts")
@@ -235,20 +237,24 @@ def kubeadm(_folder: Path) -> dict[str, Any]:
     auto = permission.ConfigMapPermission(None)
     first = plan.plan_cluster([clusters.host("a")], clusters.seen("a"), auto)
     more = clusters.host("a", fields={**clusters.WANTED, ("podPidsLimit",): 99})
-    there = clusters.config_map(first.after, "2")
-    second = plan.plan_cluster([more], clusters.seen("a", found=there, journal=first.journal), auto)
+    stored = clusters.config_map(first.after, "2")
+    second = plan.plan_cluster([more], clusters.seen("a", found=stored, journal=first.journal), auto)
     runs = {"first": (first, "2"), "second": (second, "3")}
     return {
         "original": clusters.TEXT,
         **{
-            name: {"text": each.after, "version": version, "journal": journal.render_journal(each.journal)}
-            for name, (each, version) in runs.items()
+            name: {
+                "text": cluster_plan.after,
+                "version": version,
+                "journal": journal.render_journal(cluster_plan.journal),
+            }
+            for name, (cluster_plan, version) in runs.items()
         },
     }
 
 
-def agent(_folder: Path) -> dict[str, Any]:
-    """A cluster before and after an installation that adds to somebody's configuration, with labels."""
+def agent(_directory: Path) -> dict[str, Any]:
+    """A cluster before and after an installation that extends a foreign configuration, with labels."""
     plans, agents = helper("unit.plugin_utils.agent.test_install_plan"), helper("support.clusters.agent_clusters")
     journal = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.agent.colocation_config")
     before = plans.cluster(config_map=agents.config_map(plans.FOREIGN_CONFIG))
@@ -257,38 +263,38 @@ def agent(_folder: Path) -> dict[str, Any]:
     after = plans.apply_steps(after, plans.label(after).steps)
     cut = plans.apply_steps(before, steps[: 1 + [step.ref.name for step in steps].index("volcano-colocation-agent")])
 
-    def stored(found: Any) -> dict[str, Any]:
+    def stored(state: Any) -> dict[str, Any]:
         return {
-            "labels": {node.name: dict(node.labels) for node in found.nodes},
-            "objects": list(found.objects.values()),
-            "daemon_sets": list(found.daemon_sets),
-            "config_map": found.config_map,
-            "journal": journal.render_journal(found.journal, plans.SPACE) if found.journal else None,
+            "labels": {node.name: dict(node.labels) for node in state.nodes},
+            "objects": list(state.objects.values()),
+            "daemon_sets": list(state.daemon_sets),
+            "config_map": state.config_map,
+            "journal": journal.render_journal(state.journal, plans.SPACE) if state.journal else None,
         }
 
     return {"before": stored(before), "after": stored(after), "interrupted": stored(cut)}
 
 
-def scheduler(folder: Path) -> dict[str, Any]:
-    """The API server before, after, and after runs that were cut off."""
+def scheduler(directory: Path) -> dict[str, Any]:
+    """The API server before a run, after it, and after interrupted runs."""
     test = helper("unit.action.test_scheduler_config")
-    kubeconfig = _kubeconfig(folder)
+    kubeconfig = _kubeconfig(directory)
 
     def apply(cut: int | None) -> Any:
         server = test.server(cut=cut)
-        test.run(server, {**test.WANTED, "kubeconfig": kubeconfig})
+        test.run(server, {**test.DESIRED, "kubeconfig": kubeconfig})
         return server
 
     return {"before": _objects(test.server()), **_after(apply)}
 
 
-def manifest(folder: Path) -> dict[str, Any]:
-    """The same for Volcano's manifest."""
+def manifest(directory: Path) -> dict[str, Any]:
+    """The API server before, after and after interrupted runs with Volcano's manifest."""
     test, servers = helper("unit.action.test_manifest_apply"), helper("support.clusters.manifest_api_server")
 
     def apply(cut: int | None) -> Any:
         cluster = servers.Cluster(cut=cut)
-        test.Task_(folder, cluster)()
+        test.Task_(directory, cluster)()
         return cluster
 
     return {
@@ -306,18 +312,18 @@ def _after(apply: Callable[[int | None], Any]) -> Mapping[str, Any]:
     }
 
 
-def _kubeconfig(folder: Path) -> str:
-    path = folder / "admin.conf"
+def _kubeconfig(directory: Path) -> str:
+    path = directory / "admin.conf"
     path.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
     return str(path)
 
 
 def _objects(server: Any) -> dict[str, Any]:
-    """What an API server in memory keeps."""
+    """The contents of an API server in memory."""
     return {
         "version": server.version,
         "apis": list(server.apis),
-        "objects": [[*key, each] for key, each in server.objects.items()],
+        "objects": [[*key, item] for key, item in server.objects.items()],
     }
 
 

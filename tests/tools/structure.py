@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts of how the plugins are divided into files, functions and packages: ``python3 tests/tools/structure.py``."""
+"""Counts files, functions and packages of the plugins: ``python3 tests/tools/structure.py``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 
 KINDS = ("modules", "action", "doc_fragments", "module_utils", "plugin_utils")
 LAYERS = ("module_utils", "plugin_utils")
-"""Of which each folder is a package of its own."""
+"""Directories whose subdirectories are separate packages."""
 COLLECTION = ("ansible_collections", "volcano", "colocation", "plugins")
 MARK = "__init__"
 DRIVER = "cgroup_driver"
-"""How far one setting is spread, from the option to the proof."""
+"""A setting; the files that mention it show how widely one setting is spread."""
 
 Dotted = tuple[str, ...]
 """The parts of a name: ``("module_utils", "cgroup", "names")``."""
@@ -42,13 +42,13 @@ class PluginFile:
 
     @property
     def package(self) -> str:
-        """The first folder below module_utils or plugin_utils; what lies directly there is a package together."""
+        """The first directory below module_utils or plugin_utils; files directly in these are one package."""
         deep = self.name[0] in LAYERS and len(self.name) > 2
         return "/".join(self.name[:2]) if deep else self.name[0]
 
 
 def load(plugins: Path) -> tuple[PluginFile, ...]:
-    """Every Python file below ``plugins``, empty package marks left out."""
+    """Every Python file below ``plugins``, except empty package marks."""
     texts = {_dotted(path, plugins): path.read_text(encoding="utf-8") for path in sorted(plugins.rglob("*.py"))}
     files = (_plugin_file(name, text, frozenset(texts)) for name, text in texts.items())
     return tuple(file for file in files if not file.is_mark or file.text.strip())
@@ -60,12 +60,12 @@ def _dotted(path: Path, plugins: Path) -> Dotted:
 
 def _plugin_file(name: Dotted, text: str, known: frozenset[Dotted]) -> PluginFile:
     tree = ast.parse(text)
-    found = {target for node in ast.walk(tree) for target in _imported(node, name, known)}
-    return PluginFile(name, text, frozenset(found - {name}), dict(_functions(tree)))
+    imported = {target for node in ast.walk(tree) for target in _imported(node, name, known)}
+    return PluginFile(name, text, frozenset(imported - {name}), dict(_functions(tree)))
 
 
 def _imported(node: ast.AST, importer: Dotted, known: frozenset[Dotted]) -> Iterator[Dotted]:
-    """``from . import x`` names the file x where there is one, and something in ``__init__`` otherwise."""
+    """Imported files; ``from . import x`` means the file x if it exists, otherwise a name in ``__init__``."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             yield from _file(_inside(tuple(alias.name.split("."))), known)
@@ -79,30 +79,30 @@ def _imported(node: ast.AST, importer: Dotted, known: frozenset[Dotted]) -> Iter
 
 
 def _inside(parts: Dotted) -> Dotted | None:
-    """A name of this collection without what all have in common; None for one from elsewhere."""
+    """A name of this collection without the common prefix; None for any other name."""
     count = len(COLLECTION)
     return parts[count:] if parts[:count] == COLLECTION else None
 
 
 def _file(name: Dotted | None, known: frozenset[Dotted]) -> Iterator[Dotted]:
     if name is not None:
-        yield from (each for each in (name, (*name, MARK)) if each in known)
+        yield from (candidate for candidate in (name, (*name, MARK)) if candidate in known)
 
 
 def _functions(tree: ast.AST, above: str = "") -> Iterator[tuple[str, int]]:
-    """(name, lines) of each function and method, with its decorators and what is defined in it."""
+    """(name, lines) of each function and method, including decorators and nested definitions."""
     for node in ast.iter_child_nodes(tree):
         name = above
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             name = f"{above}.{node.name}" if above else node.name
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             yield name, (node.end_lineno or node.lineno) - first + 1
         yield from _functions(node, name)
 
 
 def importers(files: tuple[PluginFile, ...]) -> dict[Dotted, int]:
-    """How many files import each one."""
+    """The number of importers of each file."""
     counts = {file.name: 0 for file in files}
     for file in files:
         for target in file.imports & counts.keys():
@@ -131,29 +131,31 @@ def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
 
 
 def _reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(graph[start])
     while waiting:
         package = waiting.pop()
-        if package not in found:
-            found.add(package)
+        if package not in reached:
+            reached.add(package)
             waiting += graph[package]
-    return found
+    return reached
 
 
 def namesakes(files: tuple[PluginFile, ...]) -> dict[str, list[str]]:
-    """Files of module_utils and plugin_utils that have the same name, by it."""
-    found: dict[str, list[str]] = {}
+    """Files of module_utils and plugin_utils with the same name, by that name."""
+    paths_by_name: dict[str, list[str]] = {}
     for file in files:
         if file.name[0] in LAYERS and not file.is_mark:
-            found.setdefault(file.name[-1], []).append("/".join(file.name))
-    return {name: paths for name, paths in sorted(found.items()) if len(paths) > 1}
+            paths_by_name.setdefault(file.name[-1], []).append("/".join(file.name))
+    return {name: paths for name, paths in sorted(paths_by_name.items()) if len(paths) > 1}
 
 
 def longest(files: tuple[PluginFile, ...]) -> tuple[int, str]:
     """(lines, where) of the longest function."""
-    found = ((lines, f"{'/'.join(file.name)}.py {name}") for file in files for name, lines in file.functions.items())
-    return max(found, default=(0, "none"))
+    functions = (
+        (lines, f"{'/'.join(file.name)}.py {name}") for file in files for name, lines in file.functions.items()
+    )
+    return max(functions, default=(0, "none"))
 
 
 def report(files: tuple[PluginFile, ...]) -> Iterator[str]:
@@ -176,9 +178,9 @@ def report(files: tuple[PluginFile, ...]) -> Iterator[str]:
 def _graph_lines(graph: Mapping[str, set[str]]) -> Iterator[str]:
     yield f"packages: {len(graph)}, imports between them: {sum(map(len, graph.values()))}"
     yield from (f"  {package}: {', '.join(sorted(graph[package])) or 'none'}" for package in sorted(graph))
-    found = cycles(graph)
-    yield f"groups of packages that import each other: {len(found)}"
-    yield from (f"  {', '.join(group)}" for group in found)
+    groups = cycles(graph)
+    yield f"groups of packages that import each other: {len(groups)}"
+    yield from (f"  {', '.join(group)}" for group in groups)
 
 
 def main(arguments: list[str]) -> int:

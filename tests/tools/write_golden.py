@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes the expected documents of all captured and described nodes anew. Read the difference before you keep it.
+"""Writes the expected documents of all captured and described nodes again. Read the diff before you commit it.
 
 Run: python -m ansible_collections.volcano.colocation.tests.tools.write_golden
 """
@@ -30,7 +30,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents 
 
 
 def alignment_document(name: str) -> dict[str, Any]:
-    """The transaction that aligns a captured node, without its id and its controller, which are never the same."""
+    """The transaction that aligns a captured node, without its id and its controller, which differ in each run."""
     snapshot, profile = captured(name), wanted()
     facts = facts_of(snapshot)
     plan = make_plan(facts, profile, allow_disruption=True)
@@ -39,13 +39,13 @@ def alignment_document(name: str) -> dict[str, Any]:
 
 
 def host_document(name: str) -> dict[str, Any]:
-    """The published facts of a described host."""
-    with tempfile.TemporaryDirectory() as folder:
-        return facts_document(hosts.snapshot_of(hosts.described(name).host, Path(folder)))
+    """The facts document of a described host."""
+    with tempfile.TemporaryDirectory() as directory:
+        return facts_document(hosts.snapshot_of(hosts.described(name).host, Path(directory)))
 
 
-def shown(documents: dict[str, dict[str, Any]]) -> str:
-    """What people see of some nodes: a block for each, and the table."""
+def render_report(documents: dict[str, dict[str, Any]]) -> str:
+    """The text report of some nodes: a block for each, and the table."""
     blocks = [render_node(name, document) for name, document in documents.items()]
     return "\n\n".join((*blocks, render_table(node_row(name, document) for name, document in documents.items()))) + "\n"
 
@@ -55,10 +55,10 @@ def _write(path: Path, document: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    for each in NAMES:
-        _write(FIXTURES / "facts" / f"{each}.json", facts_document(captured(each)))
-    for each in hosts.NAMES:
-        _write(hosts.described(each).golden, host_document(each))
-    texts = shown({each: facts_document(captured(each)) for each in NAMES})
+    for captured_name in NAMES:
+        _write(FIXTURES / "facts" / f"{captured_name}.json", facts_document(captured(captured_name)))
+    for captured_name in hosts.NAMES:
+        _write(hosts.described(captured_name).golden, host_document(captured_name))
+    texts = render_report({name: facts_document(captured(name)) for name in NAMES})
     (FIXTURES / "reports" / "captured.txt").write_text(texts, encoding="utf-8")
     _write(FIXTURES / "documents" / f"{DIFFERING}.json", alignment_document(DIFFERING))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A file system as a value: what it holds, how it is written to a directory, and a digest of everything in it."""
+"""A file system as a value: its entries, writing it to a directory, and digests of a directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 
 OUTSIDE = "@outside"
-"""In the target of a link: a directory beside the root, which nothing may change."""
+"""In the target of a link: a directory next to the root, which nothing may change."""
 
 
 class Kind(Enum):
@@ -44,13 +44,13 @@ PIPE = Entry(Kind.PIPE)
 
 @dataclass(frozen=True)
 class Tree:
-    """``entries`` by their path without a leading slash; an entry below one that is no directory is left out."""
+    """``entries`` by their path without a leading slash; an entry below a file or link is not written."""
 
     number: int
     entries: dict[str, Entry]
 
     def described(self) -> str:
-        """One line an entry, and the text of each file below its line."""
+        """One line for each entry, followed by the text of a file."""
         return "\n".join(_line(path, entry) for path, entry in sorted(self.entries.items()))
 
 
@@ -65,7 +65,7 @@ def _line(path: str, entry: Entry) -> str:
 
 
 def plant(tree: Tree, root: Path) -> Path:
-    """Write the tree below ``root``, and ``outside`` beside it."""
+    """Write the tree below ``root``, and ``outside`` next to it."""
     outside = root.parent / "outside"
     outside.mkdir(parents=True)
     (outside / "config.toml").write_text("version = 2\n# of another machine\n")
@@ -81,9 +81,9 @@ def plant(tree: Tree, root: Path) -> Path:
 
 
 def _blocked(root: Path, path: str) -> bool:
-    """Whether something above the path is a link or a file; nothing is written through a link."""
+    """Whether a parent of the path is a link or a file; nothing is written through a link."""
     above = [root.joinpath(*path.split("/")[:length]) for length in range(1, path.count("/") + 1)]
-    return any(each.is_symlink() or (each.exists() and not each.is_dir()) for each in above)
+    return any(parent.is_symlink() or (parent.exists() and not parent.is_dir()) for parent in above)
 
 
 def _make(place: Path, entry: Entry, outside: Path) -> None:
@@ -101,17 +101,17 @@ def _make(place: Path, entry: Entry, outside: Path) -> None:
         place.chmod(entry.mode)
 
 
-def digests(folder: Path) -> dict[str, tuple[object, ...]]:
-    """Type, mode and owner of all below a directory; of files a digest of their bytes, of links their target."""
-    found: dict[str, tuple[object, ...]] = {}
-    for path, folders, names in os.walk(folder):
-        for name in (*folders, *names):
+def digests(directory: Path) -> dict[str, tuple[object, ...]]:
+    """Type, mode and owner of everything below a directory, with the digest of a file or the target of a link."""
+    attributes_by_path: dict[str, tuple[object, ...]] = {}
+    for path, directories, names in os.walk(directory):
+        for name in (*directories, *names):
             place = os.path.join(path, name)
             status = os.lstat(place)
-            nature: tuple[object, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
+            attributes: tuple[object, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
             if stat.S_ISREG(status.st_mode):
-                nature += (hashlib.sha256(Path(place).read_bytes()).hexdigest(),)
+                attributes += (hashlib.sha256(Path(place).read_bytes()).hexdigest(),)
             elif stat.S_ISLNK(status.st_mode):
-                nature += (os.readlink(place),)
-            found[os.path.relpath(place, folder)] = nature
-    return found
+                attributes += (os.readlink(place),)
+            attributes_by_path[os.path.relpath(place, directory)] = attributes
+    return attributes_by_path

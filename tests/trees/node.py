@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file system of a node by its number: a distribution, a layout, files of all kinds, and what is odd about it."""
+"""The file system of a node by its number: a distribution, a layout, configuration files, and irregularities."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FOREIGN = (
 
 
 def generate(number: int) -> Tree:
-    """The tree of this number; the same one in every process."""
+    """The tree of this number, which is the same in every process."""
     random = Random(f"volcano.colocation node tree {number}")  # noqa: S311 - a test tool, nothing secret
     entries: Entries = {}
     _distribution(random, entries)
@@ -46,11 +46,11 @@ def generate(number: int) -> Tree:
     for path in random.sample(FOREIGN, random.randrange(4)):
         entries.setdefault(path, file(random.choice((b"# of the site\n", b"", b"\0\xff"))))
     _damage(random, entries)
-    for _each in range(random.choice((0, 0, 1, 1, 2, 3))):
+    for _index in range(random.choice((0, 0, 1, 1, 2, 3))):
         random.choice(ODDITIES)(random, entries)
     more = Random(f"volcano.colocation node tree {number}, records")  # noqa: S311 - a test tool, nothing secret
-    records.left(more, entries)
-    records.closed(more, entries)
+    records.add_records(more, entries)
+    records.add_unchangeable_system(more, entries)
     return Tree(number, entries)
 
 
@@ -82,13 +82,13 @@ def _kubelet(random: Random, entries: Entries) -> None:
 
 
 def _start(random: Random, entries: Entries, config: str) -> None:
-    """kubelet's unit, with environment files and a directory of drop-ins where it has them."""
+    """kubelet's unit, with environment files and a directory of drop-ins in some trees."""
     if random.random() < 0.2:
         return
     units = random.choice(DISTRIBUTIONS)[2]
-    folder = f" --config-dir=/{CONFIG_DIR}" if random.random() < 0.4 else ""
+    config_dir_flag = f" --config-dir=/{CONFIG_DIR}" if random.random() < 0.4 else ""
     text = random.choice((texts.KUBEADM, texts.KUBEADM, texts.PLAIN)).format(
-        config=f"/{config}", more=folder, flags=f"/{FLAGS}", defaults=f"/{random.choice(DEFAULTS)}"
+        config=f"/{config}", more=config_dir_flag, flags=f"/{FLAGS}", defaults=f"/{random.choice(DEFAULTS)}"
     )
     if random.random() < 0.5:
         entries[f"{units}/kubelet.service"] = file(text)
@@ -98,7 +98,7 @@ def _start(random: Random, entries: Entries, config: str) -> None:
     for path in (FLAGS, *DEFAULTS):
         if random.random() < 0.5:
             entries[path] = file(random.choice(texts.FLAGS))
-    if folder:
+    if config_dir_flag:
         _kubelet_drop_ins(random, entries)
 
 
@@ -145,7 +145,7 @@ def _rancher(random: Random, entries: Entries) -> None:
 
 
 def _damage(random: Random, entries: Entries) -> None:
-    """One of the files that are read has another text, in some trees."""
+    """Damage one of the files in some trees."""
     files = [path for path, entry in entries.items() if entry.kind is Kind.FILE and entry.data]
     if files and random.random() < 0.5:
         watched = [path for path in files if path in (MAIN, RUNTIME)] or files
@@ -175,17 +175,17 @@ PLACES = (
 
 
 def _replaced(entries: Entries, path: str, entry: Entry) -> None:
-    """Another entry in the place of one; what was below it is gone."""
-    for each in [each for each in entries if each == path or each.startswith(f"{path}/")]:
-        del entries[each]
+    """Replace an entry; entries below it are removed."""
+    for entry_path in [entry_path for entry_path in entries if entry_path == path or entry_path.startswith(f"{path}/")]:
+        del entries[entry_path]
     entries[path] = entry
 
 
 def _linked_inside(random: Random, entries: Entries) -> None:
-    """The real thing is somewhere else in the tree."""
+    """Move an entry within the tree and replace it with a link."""
     path = random.choice(PLACES)
-    for each in [each for each in entries if each == path or each.startswith(f"{path}/")]:
-        entries[f"srv/moved{each[len(path) :]}"] = entries.pop(each)
+    for entry_path in [entry_path for entry_path in entries if entry_path == path or entry_path.startswith(f"{path}/")]:
+        entries[f"srv/moved{entry_path[len(path) :]}"] = entries.pop(entry_path)
     entries[path] = link(random.choice(("/srv/moved", "../" * path.count("/") + "srv/moved")))
 
 
@@ -205,14 +205,14 @@ def _of_another_kind(random: Random, entries: Entries) -> None:
 
 
 def _unreadable(random: Random, entries: Entries) -> None:
-    """To root it is readable all the same; to everybody else, who may run the tests, it is not."""
+    """Make a file unreadable, except for root; the tests may run as another user."""
     files = [path for path, entry in entries.items() if entry.kind is Kind.FILE]
     path = random.choice(sorted(files))
     entries[path] = replace(entries[path], mode=0)
 
 
 def _state(random: Random, entries: Entries) -> None:
-    """What an earlier run left for itself, damaged or of somebody else."""
+    """Damaged or foreign entries in the directory of the collection's records."""
     name = random.choice(
         ("ledger.json", "transactions/20261121T013455-1a2b3c4d/plan.json", "transactions", "lock", "originals")
     )
@@ -221,7 +221,7 @@ def _state(random: Random, entries: Entries) -> None:
 
 
 def _own_files(random: Random, entries: Entries) -> None:
-    """Files that have the names of ours."""
+    """Foreign files with the names of the collection's files."""
     text = random.choice((b"", b"# by hand\n", texts.kubelet(random)))
     entries[f"{CONFIG_DIR}/90-volcano-colocation.conf"] = file(text)
     entries["etc/systemd/system/node.slice"] = file(random.choice((b"", b"[Slice]\nCPUWeight=20\n", b"\xff")))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What this collection left on a generated node, whole or damaged, and systems whose files are not to be changed."""
+"""The collection's records on a generated node, complete or damaged, and systems whose files must not be changed."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ NEVER: dict[str, Any] = {
     "xattrs": {},
     "folders": [],
 }
-"""A file that was not there."""
-OURS = {**NEVER, "backup": EMPTY, "sha256": EMPTY}
+"""The record of a file that did not exist."""
+COMMITTED = {**NEVER, "backup": EMPTY, "sha256": EMPTY}
 LEDGER = {
     "schema": 1,
     "last": ID,
@@ -39,7 +39,7 @@ LEDGER = {
             "section": "sysctl",
             "kind": "file",
             "original": NEVER,
-            "committed": OURS,
+            "committed": COMMITTED,
             "first": ID,
             "last": ID,
             "earlier": [],
@@ -65,7 +65,7 @@ JOURNAL = {
     "error": None,
     "recovered": None,
 }
-ANSWER: dict[str, Any] = {
+RESULT: dict[str, Any] = {
     "id": ID,
     "state": "committed",
     "step": "",
@@ -91,7 +91,7 @@ RECORDS: dict[str, bytes] = {
     f"{STATE}/ledger.json": json.dumps(LEDGER).encode(),
     f"{STATE}/originals/{EMPTY}": b"",
     f"{TRANSACTION}/journal.json": json.dumps(JOURNAL).encode(),
-    f"{TRANSACTION}/result.json": json.dumps(ANSWER).encode(),
+    f"{TRANSACTION}/result.json": json.dumps(RESULT).encode(),
     f"{STATE}/qos.json": json.dumps({"schema": 1, "settings": [SETTING]}).encode(),
     f"{STATE}/images.json": json.dumps({"schema": 1, "images": [{"name": "a", "id": "b"}]}).encode(),
     f"{STATE}/lock": b"",
@@ -118,8 +118,8 @@ MOUNTS = (
 )
 
 
-def left(random: Random, entries: Entries) -> None:
-    """Records in a third of the trees; in most of these one of them, or more, is damaged."""
+def add_records(random: Random, entries: Entries) -> None:
+    """Add records to a third of the trees; in most of these at least one is damaged."""
     if random.random() > 0.35:
         return
     for path, data in RECORDS.items():
@@ -128,8 +128,8 @@ def left(random: Random, entries: Entries) -> None:
         entries[path] = random.choice((_shortened, _redated, _replaced, _of_other_values))(random, entries[path])
 
 
-def closed(random: Random, entries: Entries) -> None:
-    """A name or a mount of a system that is not changed, in a fifth of the trees."""
+def add_unchangeable_system(random: Random, entries: Entries) -> None:
+    """Add the name or a mount of a system that must not be changed, in a fifth of the trees."""
     if random.random() > 0.2:
         return
     if random.random() < 0.5:
@@ -155,7 +155,7 @@ def _replaced(random: Random, _entry: Entry) -> Entry:
 
 
 def _of_other_values(random: Random, entry: Entry) -> Entry:
-    """One of the values of a document is of another kind."""
+    """Replace one value of a document with one of another type."""
     try:
         document = json.loads(entry.data)
     except ValueError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Texts of configuration files as they are found: of kubelet, its unit, containerd and CRI-O, whole and damaged."""
+"""Texts of configuration files of kubelet, its unit, containerd and CRI-O, complete and damaged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ RESERVED = (
     'reservedSystemCPUs: "0-1"\n',
     "systemReserved:\n# nothing yet\n",
 )
-OTHERS = (
+OTHER_FIELDS = (
     "",
     "failSwapOn: false\n",
     'failSwapOn: "false"\n',
@@ -48,17 +48,17 @@ OTHERS = (
 
 
 def kubelet(random: Random) -> bytes:
-    """A file of kubelet: one that was captured, or one put together."""
+    """A configuration file of kubelet, captured or generated."""
     if random.random() < 0.3:
         return random.choice(KUBELETS)
-    parts = [random.choice(DRIVERS), random.choice(POLICIES), random.choice(RESERVED), random.choice(OTHERS)]
+    parts = [random.choice(DRIVERS), random.choice(POLICIES), random.choice(RESERVED), random.choice(OTHER_FIELDS)]
     random.shuffle(parts)
     head = HEAD if random.random() < 0.9 else random.choice(("", "kind: Config\n", "# empty\n"))
     return (head + "".join(parts)).encode()
 
 
 def kubelet_json(random: Random) -> bytes:
-    """kubelet reads a file that begins with a brace as JSON."""
+    """A configuration file of kubelet in JSON, which kubelet recognizes by the brace at its beginning."""
     values: dict[str, object] = {"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1"}
     values.update(random.choice(({}, {"cgroupDriver": "cgroupfs"}, {"cgroupDriver": "systemd", "systemReserved": {}})))
     return json.dumps(values, indent=random.choice((None, 1, 2))).encode()
@@ -88,7 +88,7 @@ SWITCHED = ("", 'disabled_plugins = ["cri"]\n', 'disabled_plugins = [\n  "io.con
 
 
 def containerd(random: Random) -> bytes:
-    """A file of containerd: one that was captured, or one of some schema put together."""
+    """A configuration file of containerd, captured or generated with one of the schemas."""
     if random.random() < 0.35:
         return random.choice(CONTAINERDS)
     schema = random.choice((1, 2, 2, 3, 4, 9))
@@ -101,7 +101,7 @@ def containerd(random: Random) -> bytes:
 
 
 def crio(random: Random) -> bytes:
-    """A file of CRI-O."""
+    """A configuration file of CRI-O."""
     return random.choice(
         (
             CRIO,
@@ -148,7 +148,7 @@ DAMAGES: tuple[Damage, ...] = (
     lambda random, data: data[: random.randrange(len(data) + 1)],
     lambda _random, data: data + b"\n# caf\xe9\n",
     lambda _random, data: data + b"\0",
-    lambda random, _data: bytes(random.randrange(256) for _each in range(64)),
+    lambda random, _data: bytes(random.randrange(256) for _index in range(64)),
     lambda _random, data: data.replace(b"\n", b"\n\n"),
     lambda _random, data: data + data,
     lambda _random, data: b"\n\n  \n" + data,

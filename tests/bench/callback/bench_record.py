@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes what every task of a run cost, one JSON line a task, for the benchmark."""
+"""Writes the times of each task of a run for the benchmark, one JSON line for each task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible.plugins.callback import CallbackBase
 DOCUMENTATION = """
 name: bench_record
 type: aggregate
-short_description: Write what every task cost as JSON lines
+short_description: Write the times of every task as JSON lines
 description:
   - Writes to the file that the environment variable E(COLOCATION_BENCH_RECORD) names, and does nothing without it.
 options: {}
@@ -23,7 +23,7 @@ options: {}
 
 
 def program_seconds(result: dict[str, Any]) -> float:
-    """What the node's own programs took: as our modules say, or as the module command does (C(delta))."""
+    """Seconds of the node's own programs, from the collection's C(usage) or the C(delta) of the module command."""
     if "usage" in result:
         return float(result["usage"].get("program_seconds", 0.0))
     try:

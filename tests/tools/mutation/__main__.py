@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes the code in many places, one at a time, and counts how many of the changes the unit tests find.
+"""Changes the code in many places, one at a time, and counts the changes that the unit tests find.
 
-Everything is kept in .cache/mutation. An interrupted run goes on where it was; after a change of code or tests, only
-what this can have changed runs again.
+All results are in .cache/mutation. A run continues after an interruption; after a change of code or tests, only the
+mutants that the change may affect run again.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from .sample import Mutant, draw
 from .sandbox import Sandbox
 from .trial import judge
 
-FOLDER = CACHE / "mutation"
+DIRECTORY = CACHE / "mutation"
 PARTS = ("plugins/plugin_utils", "plugins/module_utils")
 TESTS = "tests/unit"
 GENERATED = "_generated"
-"""The end of the names of modules whose tables a program writes."""
+"""Suffix of the names of generated modules."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """1 when too few mutants were found; UNAVAILABLE where mutated code cannot be kept from changing the machine."""
+    """Run the mutants; 1 if too few were found, UNAVAILABLE if mutated code cannot be isolated from the machine."""
     options = _parser().parse_args(arguments)
     if missing := sandbox.missing():
         print(missing)
         return UNAVAILABLE
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
     pool = Pool([_workplace(number) for number in range(1, options.processes + 1)])
     records = recorded(options.tests, pool)
     samples = sampled(options)
-    results = Results(FOLDER / "results.jsonl", records, options.budget)
+    results = Results(DIRECTORY / "results.jsonl", records, options.budget)
     waiting = [mutant for sample in samples.values() for mutant in sample if results.find(mutant) is None]
     print(f"{len(waiting)} mutants to run, results of the others are known", flush=True)
     for number, (mutant, verdict) in enumerate(pool.map(functools.partial(judge, records, options.budget), waiting), 1):
@@ -51,14 +51,14 @@ def main(arguments: Sequence[str]) -> int:
         print(f"mutant {number} of {len(waiting)}: {report.line(mutant, verdict)}", flush=True)
     groups = [report.Group(path, tuple(results.of(sample))) for path, sample in samples.items()]
     text = "\n".join(report.lines(groups, options.minimum))
-    (FOLDER / "report.txt").write_text(f"{text}\n", encoding="utf-8")
+    (DIRECTORY / "report.txt").write_text(f"{text}\n", encoding="utf-8")
     print(text)
     return 0 if all(group.percentage >= options.minimum for group in groups) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="mutation", description=__doc__)
-    parser.add_argument("parts", nargs="*", default=PARTS, metavar="PATH", help="files or folders, each a sample")
+    parser.add_argument("parts", nargs="*", default=PARTS, metavar="PATH", help="files or directories, each a sample")
     parser.add_argument("--sample", type=int, default=200, help="mutants of each; default: %(default)s")
     parser.add_argument("--seed", type=int, default=1, help="which mutants; default: %(default)s")
     parser.add_argument("--minimum", type=float, default=90, help="per cent to find; default: %(default)s")
@@ -69,17 +69,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _workplace(number: int) -> Sandbox:
-    copy = FOLDER / f"copy-{number}"
+    copy = DIRECTORY / f"copy-{number}"
     copies.make(CHECKOUT, copy)
     return sandbox.isolated(copy)
 
 
 def recorded(paths: Sequence[str], pool: Pool) -> list[Record]:
-    """A record of each file of tests; those that have none yet, or whose code has changed, run."""
+    """A record of each test file; test files without a record, or whose code has changed, run."""
     files = [name for path in paths for name in test_files(CHECKOUT, path)]
     records: list[Record] = []
     digest_of = functools.cache(functools.partial(digest, CHECKOUT))
-    observed = pool.map(functools.partial(observe, digest_of, FOLDER), files)
+    observed = pool.map(functools.partial(observe, digest_of, DIRECTORY), files)
     for number, (file, record) in enumerate(observed, 1):
         if record is None:
             print(f"record {number} of {len(files)}: {file} could not be run, and finds no mutants", flush=True)
@@ -109,7 +109,7 @@ def sampled(options: argparse.Namespace) -> dict[str, list[Mutant]]:
 
 
 def python_files(checkout: Path, path: str) -> list[str]:
-    """The file, or those of the folder that somebody wrote."""
+    """The file, or all files of the directory that are not generated."""
     if (checkout / path).is_file():
         return [path]
     files = [file for file in (checkout / path).rglob("*.py") if not file.stem.endswith(GENERATED)]

@@ -31,11 +31,11 @@ class Cosmic:
         )
 
     def mutations(self, path: str, source: str) -> list[Mutation]:
-        """All that can be changed in the text of this file."""
+        """All possible mutations of the text of this file."""
         return [Mutation(path, *mutation) for mutation in self._ask(source=source)["mutations"]]
 
     def apply(self, mutation: Mutation, source: str) -> str | None:
-        """The text with the change, None where nothing changes."""
+        """The text with the change; None if nothing changes."""
         response = self._ask(source=source, operator=mutation.operator, occurrence=mutation.occurrence)
         mutated: str | None = response["mutated"]
         return mutated
@@ -47,7 +47,7 @@ class Cosmic:
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
-            raise CosmicError(f"{PROGRAM.name} ended; what it wrote to standard error says why")
+            raise CosmicError(f"{PROGRAM.name} ended unexpectedly; see its standard error for the reason")
         response: dict[str, Any] = json.loads(line)
         return response
 
@@ -56,7 +56,7 @@ class Cosmic:
 
 
 def provide() -> Path:
-    """The Python of the virtual environment, which is made where there is none yet."""
+    """The Python of the virtual environment, which is created if it does not exist."""
     return venvs.provide(venvs.Recipe("mutation", Path(sys.executable), venvs.constraints()))
 
 

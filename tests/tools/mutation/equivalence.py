@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which changes of a source text no unit test can notice."""
+"""Finds changes of a source text that no unit test can notice."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import warnings
 from typing import Any
 
 DECLARATIONS = frozenset({"abstractmethod", "cache", "final", "lru_cache", "overload", "override", "runtime_checkable"})
-"""Decorators for type checkers, and those that save time only."""
+"""Decorators for type checkers, and those that only save time."""
 
 GUARDS = frozenset({"TYPE_CHECKING", "__name__"})
-"""Names in the condition of code that runs under a type checker, or as a program, only."""
+"""Names in the condition of code that only type checkers read, or that runs only as a program."""
 
 CHECKED_BY_TYPES = frozenset({"frozen", "slots"})
 """Arguments of `dataclass` whose violations mypy reports."""
 
 
 def is_noticeable(original: str, mutated: str) -> bool:
-    """Whether the change compiles and is in more than annotations, docstrings and other declarations."""
+    """Whether the change compiles and affects more than annotations, docstrings and other declarations."""
     try:
         return code(original) != code(mutated)
     except (SyntaxError, ValueError):
@@ -27,7 +27,7 @@ def is_noticeable(original: str, mutated: str) -> bool:
 
 
 def code(source: str) -> str:
-    """The syntax tree, declarations left out; SyntaxError, or ValueError, for what Python does not compile."""
+    """The syntax tree without declarations; SyntaxError or ValueError if Python does not compile the source."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         compile(source, "mutant", "exec", dont_inherit=True)
@@ -35,7 +35,7 @@ def code(source: str) -> str:
 
 
 class _WithoutDeclarations(ast.NodeTransformer):
-    """Each ``visit_…`` is called by ast.NodeVisitor for the class of nodes in its name."""
+    """Removes declarations; ast.NodeVisitor calls each ``visit_…`` for the class of nodes in its name."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return self._definition(node)
@@ -67,11 +67,11 @@ class _WithoutDeclarations(ast.NodeTransformer):
         return None if names & GUARDS else self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """A docstring is a statement that is a constant."""
+        """Remove docstrings, which are statements with only a constant."""
         return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
 
 def _name(decorator: ast.expr) -> str:
-    """The last part of a decorator's name: of `functools.lru_cache(maxsize=1)` it is `lru_cache`."""
+    """The last part of a decorator's name, such as `lru_cache` for `functools.lru_cache(maxsize=1)`."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Has a record of each file of tests made in a sandbox."""
+"""Makes records of test files in a sandbox."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .sandbox import Limit, Sandbox
 from .trial import PACKAGE, PYTEST
 
 RAN = (0, 1, 5)
-"""Exit statuses of pytest: all passed, some failed, there are none."""
+"""Exit statuses of pytest: all passed, some failed, no tests."""
 
 LIMIT = Limit(cpu=1800, wall=3600)
 
 
-def observe(digest_of: Callable[[str], str], folder: Path, file: str, sandbox: Sandbox) -> Record | None:
-    """The record of a file of tests, made again where what it reads has changed; None when it cannot be run."""
-    stored = folder / "records" / f"{hashlib.sha256(file.encode()).hexdigest()[:16]}.json"
+def observe(digest_of: Callable[[str], str], directory: Path, file: str, sandbox: Sandbox) -> Record | None:
+    """The record of a test file, made again if files that it reads have changed; None if it cannot run."""
+    stored = directory / "records" / f"{hashlib.sha256(file.encode()).hexdigest()[:16]}.json"
     record = read(file, stored)
     if record is not None and record.is_current(digest_of):
         return record
@@ -39,6 +39,6 @@ def observe(digest_of: Callable[[str], str], folder: Path, file: str, sandbox: S
 
 
 def digest(checkout: Path, name: str) -> str:
-    """Of the content of a file of the checkout, '' where there is none."""
+    """The digest of a file of the checkout; '' if it does not exist."""
     path = checkout / name
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else ""

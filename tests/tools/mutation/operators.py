@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lists what cosmic-ray can change in a source text, and makes one of the changes; requests and results are JSON lines.
+"""Lists the mutations of cosmic-ray for a source text, and applies one; requests and responses are JSON lines.
 
-Runs in the virtual environment of requirements/mutation.txt, which has nothing of this collection.
+Runs in the virtual environment of requirements/mutation.txt, without this collection.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cosmic_ray.ast import ast_nodes, get_ast
 
 
 def respond(request: dict[str, Any]) -> dict[str, Any]:
-    """With an operator the changed text, without one all mutations as [operator, occurrence, line, column]."""
+    """With an operator the changed text; without one all mutations as [operator, occurrence, line, column]."""
     source = request["source"]
     if "operator" not in request:
         return {"mutations": list(mutations(source))}
@@ -26,7 +26,7 @@ def respond(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def mutations(source: str) -> Iterator[tuple[str, int, int, int]]:
-    """As `cosmic-ray init` does, with one walk over the tree instead of one for each of 211 operators."""
+    """The mutations of `cosmic-ray init`, with one walk over the tree instead of one for each of 211 operators."""
     nodes = list(ast_nodes(get_ast(source)))
     for name in plugins.operator_names():
         operator = plugins.get_operator(name)

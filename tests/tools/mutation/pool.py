@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sandboxes beside each other."""
+"""Sandboxes that run in parallel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pool:
             self._free.put(workplace)
 
     def map(self, function: Callable[[Task, Sandbox], Result], tasks: Sequence[Task]) -> Iterator[tuple[Task, Result]]:
-        """The tasks with what the function returned, as they are done."""
+        """(task, result) pairs in the order in which the tasks finish."""
         with ThreadPoolExecutor(self._count) as executor:
             futures = {executor.submit(self._run, function, task): task for task in tasks}
             try:

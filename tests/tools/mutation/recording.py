@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plugin of pytest that writes which lines of the plugins each test runs, and how long it takes.
+"""A pytest plugin that records which lines of the plugins each test runs, and how long it takes.
 
-MUTATION_RECORD names the file that it writes, the current directory is the checkout. pytest-cov does not fit: it leaves
-out the tests that tests/unit/conftest.py marks with no_cover.
+MUTATION_RECORD is the path of the file that it writes; the current directory is the checkout. pytest-cov is not
+suitable: it skips tests that tests/unit/conftest.py marks with no_cover.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ data_file = {data}
 parallel = True
 disable_warnings = no-data-collected,module-not-imported,module-not-measured
 """
-"""Of Python programs that tests start: coverage's own .pth file starts it there."""
+"""Configuration for Python programs that tests start, in which coverage's .pth file starts it."""
 
 
 @dataclass
 class Test:
-    """``wall`` and ``cpu``: seconds, fixtures included; ``cpu`` is that of pytest's process."""
+    """``wall`` and ``cpu``: seconds including fixtures; ``cpu`` is that of pytest's process."""
 
     __test__ = False
 
@@ -47,11 +47,11 @@ class Test:
 
 @dataclass
 class Observed:
-    """What is written. Sets of lines are integers, bit n stands for line n, as hexadecimal texts.
+    """The recorded document. Sets of lines are hexadecimal integers in which bit n stands for line n.
 
-    ``imported``: lines that ran outside of tests, or in a child process, by file. ``run``: by file, the tests that ran
+    ``imported``: lines that ran outside tests, or in a child process, by file. ``run``: by file, the tests that ran
     each set of lines, as indices into ``tests``. ``inputs``: digests of the checkout's files that were read.
-    ``overhead``: CPU seconds outside of tests.
+    ``overhead``: CPU seconds outside tests.
     """
 
     tests: dict[str, Test] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class Recorder:
             self._opened.add(os.path.abspath(arguments[0]))
 
     def _add_inputs(self) -> None:
-        """What was opened; and modules, since that is not seen of those that were compiled before."""
+        """Add opened files, and modules, because compiled modules are not opened as source files."""
         modules = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
         for path in {Path(name).resolve() for name in {*self._opened, *filter(None, modules)}}:
             name = path.relative_to(self._checkout).as_posix() if path.is_relative_to(self._checkout) else CACHE
@@ -135,7 +135,7 @@ class Recorder:
 
 
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """What a conftest imports counts as well."""
+    """Start before conftest files, so that their imports are recorded."""
     if VARIABLE in os.environ:
         recorder = Recorder(Path.cwd(), Path(os.environ.pop(VARIABLE)))
         recorder.start()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A plugin of pytest that leaves tests out, and writes which test failed.
+"""A pytest plugin that skips tests, and records which test failed.
 
-MUTATION_SELECTION names a file with the arguments of ``Selection``.
+MUTATION_SELECTION is the path of a file with the arguments of ``Selection``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ PROFILE = "mutation"
 
 @dataclass(frozen=True)
 class Selection:
-    """``dropped``: ids of tests that are left out; one that is new, since the mutant changes parameters, runs.
+    """``dropped``: ids of tests that do not run; a new test, whose parameters the mutant changes, runs.
 
-    ``result``: the file that gets the id of each test, or file of tests, that failed as a line.
+    ``result``: the file for the ids of failed tests or test files, one for each line.
     """
 
     dropped: list[str]
@@ -41,9 +41,9 @@ class Replay:
         config.hook.pytest_deselected(items=left_out)
 
     def pytest_pycollect_makemodule(self) -> None:
-        """A failure is enough; a shorter example that fails as well is not looked for, which can take minutes.
+        """Disable the search for a shorter failing example, which can take minutes; one failure is sufficient.
 
-        The profile follows those of conftest.py, and comes before the settings of the tests, which derive from it.
+        The profile is loaded after those of conftest.py and before the tests, whose settings derive from it.
         """
         hypothesis = sys.modules.get("hypothesis")
         if hypothesis is not None and hypothesis.settings.get_current_profile_name() != PROFILE:

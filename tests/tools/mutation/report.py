@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many mutants the tests found, and the others with file, line and change."""
+"""The report: the number of mutants that the tests found, and the survivors with file, line and change."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Group:
     mutants: tuple[tuple[Mutant, Verdict], ...]
 
     @property
-    def found(self) -> int:
+    def killed(self) -> int:
         return sum(verdict.outcome.is_found for _mutant, verdict in self.mutants)
 
     @property
     def percentage(self) -> float:
-        return 100 * self.found / len(self.mutants) if self.mutants else 0.0
+        return 100 * self.killed / len(self.mutants) if self.mutants else 0.0
 
     def summary(self, minimum: float) -> str:
-        count = f"{self.found} of {len(self.mutants)} mutants found"
+        count = f"{self.killed} of {len(self.mutants)} mutants found"
         return f"{self.path}: {count}, {self.percentage:.1f} %, at least {minimum:g} % expected"
 
 
@@ -44,8 +44,8 @@ def lines(groups: Sequence[Group], minimum: float) -> Iterator[str]:
 
 
 def _survivors(group: Group) -> list[tuple[Mutant, Verdict]]:
-    left = [(mutant, verdict) for mutant, verdict in group.mutants if not verdict.outcome.is_found]
-    return sorted(left, key=lambda pair: (pair[0].mutation.path, pair[0].mutation.line))
+    survivors = [(mutant, verdict) for mutant, verdict in group.mutants if not verdict.outcome.is_found]
+    return sorted(survivors, key=lambda pair: (pair[0].mutation.path, pair[0].mutation.line))
 
 
 def _survivor(mutant: Mutant, verdict: Verdict) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _survivor(mutant: Mutant, verdict: Verdict) -> Iterator[str]:
 
 
 def line(mutant: Mutant, verdict: Verdict) -> str:
-    """Where the mutant is, what made it, and how it ended."""
+    """File, line, operator and outcome of a mutant."""
     mutation = mutant.mutation
     operator = mutation.operator.rpartition("/")[2]
     return f"{mutation.path}:{mutation.line}: {operator}: {verdict.outcome.value} ({verdict.seconds:.0f} s)"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is known about mutants: one JSON line each, appended as soon as it is known."""
+"""Results of mutants in a file: one JSON line for each, appended immediately."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .trial import Outcome, Verdict, decided_by, relevant, within
 
 
 class Results:
-    """A file of verdicts. One holds as long as the tests that decided it are those of ``records``."""
+    """A file of verdicts. A verdict is valid while the tests that decided it are those of ``records``."""
 
     def __init__(self, path: Path, records: Sequence[Record], budget: float) -> None:
         self._path = path
@@ -26,7 +26,7 @@ class Results:
             self._load(line)
 
     def _load(self, line: str) -> None:
-        """A line that an interrupted run wrote in part is no verdict."""
+        """Load a verdict; an incomplete line of an interrupted run is ignored."""
         try:
             stored = json.loads(line)
             verdict = Verdict(**{**stored["verdict"], "outcome": Outcome(stored["verdict"]["outcome"])})
@@ -43,13 +43,13 @@ class Results:
             "operator": mutant.mutation.operator,
             "verdict": {**asdict(verdict), "outcome": verdict.outcome.value},
         }
-        # A line that was cut off stays a line of its own.
+        # An incomplete last line must not be joined with the new line.
         cut_off = self._path.is_file() and not self._path.read_bytes().endswith(b"\n")
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{chr(10) * cut_off}{json.dumps(stored)}\n")
 
     def find(self, mutant: Mutant) -> Verdict | None:
-        """The verdict that holds; for a survivor, no tests would run besides those that ran."""
+        """The valid verdict, if any; that of a survivor is valid only if the same tests would run again."""
         verdict = self._verdicts.get(mutant.key)
         if verdict is None:
             return None
@@ -59,6 +59,6 @@ class Results:
         return verdict if verdict.decided_by == decided_by(within(chosen, self._budget)) else None
 
     def of(self, mutants: Iterable[Mutant]) -> Iterator[tuple[Mutant, Verdict]]:
-        """The mutants that have a verdict, with it."""
+        """(mutant, verdict) for the mutants with a valid verdict."""
         verdicts = ((mutant, self.find(mutant)) for mutant in mutants)
         yield from ((mutant, verdict) for mutant, verdict in verdicts if verdict)

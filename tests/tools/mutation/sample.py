@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Draws mutants: at each place of the code one, in an order that a seed decides and edits elsewhere do not change."""
+"""Draws mutants: one at each place of the code, in an order that depends on a seed and not on edits elsewhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from .equivalence import is_noticeable
 
 EQUIVALENT = re.compile(r"ReplaceComparisonOperator_(Is_Eq|Eq_Is|IsNot_NotEq|NotEq_IsNot)$")
-"""Members of an Enum and interned texts are the same object where they are equal."""
+"""Operators without an effect: equal members of an Enum and equal interned strings are the same object."""
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,13 @@ class Mutation:
 
     @property
     def family(self) -> str:
-        """The operator without what it replaces: +, of which 11 mutants can be made, weighs as much as a number."""
+        """The operator without its values, so that +, which has 11 mutants, has the same weight as a number."""
         return self.operator.rpartition("/")[2].partition("_")[0]
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A file whose text is changed at one place."""
+    """A file with a text that is changed at one place."""
 
     mutation: Mutation
     original: str
@@ -44,12 +44,12 @@ class Mutant:
 
     @property
     def key(self) -> str:
-        """The same wherever the file lies."""
+        """A digest that does not depend on the path of the file."""
         return _digest(self.original, self.mutated)
 
 
 Apply = Callable[[Mutation, str], str | None]
-"""(mutation, text of its file) -> the changed text, None where nothing changes."""
+"""(mutation, text of its file) -> the changed text, None if nothing changes."""
 
 
 def draw(
@@ -70,10 +70,10 @@ def _first_noticeable(place: list[Mutation], sources: Mapping[str, str], apply: 
 
 
 def _places(mutations: Iterable[Mutation], sources: Mapping[str, str], seed: int) -> Iterator[list[Mutation]]:
-    """The mutations of each place, both in the order of the sample.
+    """The mutations of each place; places and mutations are in the order of the sample.
 
-    The order follows from the name of the file, the text of the line and the operator. A file can be moved, and lines
-    put before it, and the sample stays.
+    The order depends on the name of the file, the text of the line and the operator. The sample remains the same if the
+    file is moved, or lines are inserted before.
     """
     groups: dict[tuple[str, int, int, str], list[Mutation]] = {}
     for mutation in mutations:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs tests of mutated code where they can neither change files of the machine nor reach its processes.
+"""Runs tests of mutated code isolated from the files and processes of the machine.
 
-A mutant may take / for the root of a test's node, or 1 for a process: bubblewrap shows it a read-only machine.
+A mutant may use / as the root of a test's node, or 1 as a process id. bubblewrap makes the file system read-only.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ...run import places
 PROGRAM = "bwrap"
 
 PROGRAMS = Path(sys.prefix).resolve() / "bin"
-"""Those of the virtual environment, to which `.cache/venv` of a checkout is a link."""
+"""Programs of the virtual environment, to which `.cache/venv` of a checkout is a link."""
 
 MEMORY = 8 * 1024 * 1024
-"""KiB of address space of each process: a mutant may collect without end."""
+"""KiB of address space of each process, because a mutant may allocate memory endlessly."""
 
 LIMITS = 'ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"'
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Seconds after which tests are stopped: of CPU time each process, of time all of them."""
+    """Seconds after which tests are stopped: CPU time of each process, and wall time of all."""
 
     cpu: float
     wall: float
@@ -38,7 +38,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A copy of the checkout that can be written, and how commands are started in it."""
+    """A writable copy of the checkout, and the command that isolates programs in it."""
 
     copy: Path
     isolation: tuple[str, ...]
@@ -46,7 +46,7 @@ class Sandbox:
     def run(self, arguments: list[str], limit: Limit, log: Path, variables: Mapping[str, str]) -> int | None:
         """Run Python with these arguments; its output goes to ``log``.
 
-        The exit status is that of a shell, 128 and its number for a signal; None when it took too long.
+        Returns the exit status as a shell does (128 plus the number of a signal); None if it took too long.
         """
         limited = ["sh", "-c", LIMITS, "sh", f"{limit.cpu:.0f}", str(MEMORY), str(PROGRAMS / "python"), *arguments]
         with log.open("wb") as output:
@@ -67,7 +67,7 @@ class Sandbox:
 
 
 def isolated(copy: Path) -> Sandbox:
-    """All files are read-only but the copy, /tmp and /dev, which are its own, as are its processes and its network."""
+    """A sandbox with private /tmp, /dev, processes and network, in which only the copy is writable."""
     files = (
         "--ro-bind",
         "/",
@@ -82,21 +82,21 @@ def isolated(copy: Path) -> Sandbox:
         str(copy),
         str(copy),
     )
-    apart = ("--unshare-pid", "--unshare-ipc", "--unshare-net", "--die-with-parent", "--new-session")
-    return Sandbox(copy, (PROGRAM, *files, *apart, "--chdir", str(copy), "--"))
+    isolation = ("--unshare-pid", "--unshare-ipc", "--unshare-net", "--die-with-parent", "--new-session")
+    return Sandbox(copy, (PROGRAM, *files, *isolation, "--chdir", str(copy), "--"))
 
 
 def missing() -> str:
-    """What a machine lacks on which mutated code cannot be kept from changing it, '' where nothing."""
+    """What the machine lacks for the isolation of mutated code; '' if nothing."""
     if shutil.which(PROGRAM) is None:
         return f"{PROGRAM} is not installed: apt-get install bubblewrap"
     command = [*isolated(Path.home()).isolation, "true"]
-    tried = subprocess.run(command, capture_output=True, text=True, check=False)
-    return f"{PROGRAM} cannot make namespaces: {tried.stderr.strip()}" if tried.returncode else ""
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return f"{PROGRAM} cannot make namespaces: {result.stderr.strip()}" if result.returncode else ""
 
 
 def environment(copy: Path, base: Mapping[str, str]) -> dict[str, str]:
-    """That of the stages, for a copy; property tests try the same examples each time."""
+    """The environment of the stages, for a copy; property tests use the same examples each time."""
     cache, own = str(places.CACHE), str(copy / places.CACHE.name)
     inside = {name: value.replace(cache, own) for name, value in places.tool_environment(base).items()}
     path = os.pathsep.join([str(PROGRAMS), base.get("PATH", os.defpath)])

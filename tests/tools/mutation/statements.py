@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The statement that a line belongs to: a change in any of its lines shows where one of them runs."""
+"""Finds the statement of a line; a change in one of its lines has an effect where any of them runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Statement:
-    """Lines of a statement, of a compound one those before its body. ``at_import``: outside of all functions."""
+    """Lines of a statement, or those before the body of a compound one. ``at_import``: outside all functions."""
 
     first: int
     last: int
@@ -24,7 +24,7 @@ class Statement:
 
 
 def find(source: str, line: int) -> Statement:
-    """The innermost statement with that line; the line alone where there is none."""
+    """The innermost statement with that line, or the line alone if no statement has it."""
     around = [statement for statement in _statements(ast.parse(source), at_import=True) if line in statement.lines]
     return min(around, key=lambda statement: len(statement.lines), default=Statement(line, line, at_import=True))
 

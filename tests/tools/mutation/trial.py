@@ -21,23 +21,23 @@ PYTEST = ("-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-p")
 PACKAGE = __name__.rpartition(".")[0]
 
 FIRST_BATCH, GROWTH = 10.0, 4.0
-"""CPU seconds of the tests that are run together at first, and how much longer each next run may take."""
+"""CPU seconds of the first batch of tests, and the factor by which each next batch may be longer."""
 
 PASSED = (0, 5)
-"""Exit statuses of pytest; 5: no test was left, since the mutant changes what they are generated from."""
+"""Exit statuses of pytest; 5 means no tests, because the mutant changes the values from which they are generated."""
 BROKEN = (2, 3, 4)
-"""Collection, or pytest itself, or a conftest failed: a file could not be imported."""
+"""Exit statuses if the collection, pytest itself or a conftest failed: a file could not be imported."""
 STOPPED = (None, 128 + 9, 128 + 24)
-"""By the limit of time, or with SIGKILL or SIGXCPU by that of CPU time."""
+"""Statuses of tests that reached the limit of time (None) or of CPU time (SIGKILL or SIGXCPU)."""
 SIGNALLED = 128
 
 
 class TrialError(Exception):
-    """Tests could not be run."""
+    """Tests could not run."""
 
 
 class Outcome(enum.Enum):
-    FOUND = "found"
+    KILLED = "found"
     ENDLESS = "found, since the tests did not end"
     SURVIVED = "survived"
     UNFINISHED = "survived the tests that fit into the budget"
@@ -45,12 +45,12 @@ class Outcome(enum.Enum):
 
     @property
     def is_found(self) -> bool:
-        return self in (Outcome.FOUND, Outcome.ENDLESS)
+        return self in (Outcome.KILLED, Outcome.ENDLESS)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``by``: the test that failed. ``decided_by``: digests of the records of the files whose tests ran."""
+    """``by``: the failed test. ``decided_by``: digests of the records of the test files that ran."""
 
     outcome: Outcome
     by: str
@@ -59,7 +59,7 @@ class Verdict:
 
 
 def judge(records: Sequence[Record], budget: float, mutant: Mutant, sandbox: Sandbox) -> Verdict:
-    """Run what may find the mutant; tests that would take more than ``budget`` CPU seconds together are left out."""
+    """Run the tests that may find the mutant, up to ``budget`` CPU seconds in total."""
     began = time.monotonic()
     chosen = relevant(mutant, records)
     affordable = within(chosen, budget)
@@ -74,7 +74,7 @@ def judge(records: Sequence[Record], budget: float, mutant: Mutant, sandbox: San
 
 
 def relevant(mutant: Mutant, records: Iterable[Record]) -> list[Candidate]:
-    """Tests that run the mutated statement, in the order in which they are to run."""
+    """Tests that run the mutated statement, in the order of their runs."""
     statement = statements.find(mutant.original, mutant.mutation.line)
     return candidates(records, mutant.mutation.path, statement)
 
@@ -84,7 +84,7 @@ def decided_by(chosen: Iterable[Candidate]) -> dict[str, str]:
 
 
 def within(chosen: Sequence[Candidate], budget: float) -> list[Candidate]:
-    """As many of the first as take ``budget`` CPU seconds, at least one."""
+    """The first candidates that fit into ``budget`` CPU seconds, at least one."""
     total = 0.0
     for number, candidate in enumerate(chosen):
         total += candidate.cpu
@@ -94,7 +94,7 @@ def within(chosen: Sequence[Candidate], budget: float) -> list[Candidate]:
 
 
 def batches(chosen: Iterable[Candidate]) -> Iterator[list[Candidate]]:
-    """Files that one pytest runs: few and fast ones first, since most mutants are found by these."""
+    """Files for each run of pytest: few and fast ones first, because these find most mutants."""
     batch: list[Candidate] = []
     total, limit = 0.0, FIRST_BATCH
     for candidate in chosen:
@@ -108,29 +108,29 @@ def batches(chosen: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 
 
 def run(batch: Sequence[Candidate], sandbox: Sandbox) -> tuple[Outcome, str]:
-    """Run the tests of a batch until one fails; the outcome and the id of the failed one."""
+    """Run the tests of a batch until one fails; returns the outcome and the id of the failed test."""
     cache = sandbox.copy / ".cache"
     selection, result, log = cache / "selection.json", cache / "failed.txt", cache / "pytest.log"
     result.write_text("")
     dropped = [name for candidate in batch for name in candidate.dropped]
     selection.write_text(json.dumps(asdict(Selection(dropped, str(result)))), encoding="utf-8")
     arguments = [*PYTEST, f"{PACKAGE}.replay", "-x", *(candidate.file for candidate in batch)]
-    # The module that is mutated has no compiled form that a later mutant could be taken for.
+    # No bytecode, because a compiled mutant could be used for a later one.
     variables = {replay.VARIABLE: str(selection), "PYTHONDONTWRITEBYTECODE": "1"}
     status = sandbox.run(arguments, limit(batch), log, variables)
     failed = result.read_text(encoding="utf-8").splitlines()
     if failed:
-        return Outcome.FOUND, failed[0]
+        return Outcome.KILLED, failed[0]
     if status in PASSED:
         return Outcome.SURVIVED, ""
     if status in STOPPED:
         return Outcome.ENDLESS, ""
     if status in BROKEN or (status or 0) > SIGNALLED:
-        return Outcome.FOUND, f"exit status {status}"
-    raise TrialError(f"pytest ended with {status} and named no test; its output is in {log}")
+        return Outcome.KILLED, f"exit status {status}"
+    raise TrialError(f"pytest ended with status {status} without a failed test; its output is in {log}")
 
 
 def limit(batch: Sequence[Candidate]) -> Limit:
-    """Several times what the tests took; CPUs may be busy otherwise, so time counts less than CPU time."""
+    """Several times the recorded time of the tests; more for wall time, because the CPUs may be busy."""
     cpu, wall = (sum(getattr(candidate, name) for candidate in batch) for name in ("cpu", "wall"))
     return Limit(cpu=20 + 4 * cpu, wall=180 + 10 * wall)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of tools run nothing that the report on coverage is about."""
+"""Excludes the tests of tools from coverage, because they do not run code of the report."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ansible_collections.volcano.colocation.tests.support.property_tests import 
 
 load_profile()
 
-HERE = Path(__file__).resolve().parent
+DIRECTORY = Path(__file__).resolve().parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.resolve().parents:
+        if DIRECTORY in item.path.resolve().parents:
             item.add_marker(pytest.mark.no_cover)

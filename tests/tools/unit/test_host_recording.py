@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is recorded on a lab node is kept without folders and name of the machine that the node ran on."""
+"""Recordings of a lab node do not contain directories and the name of the machine that ran the node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return (tmp_path / "COLOCATION_LAB_CACHE").resolve()
 
 
-def test_folders_of_the_machine_become_those_of_a_lab(cache: Path) -> None:
+def test_directories_of_the_machine_become_those_of_a_lab(cache: Path) -> None:
     assert without_machine(f'"ubd0=disk.cow,{cache}/images/base.raw initrd=/boot/x"') == (
         '"ubd0=disk.cow,/lab/images/base.raw initrd=/boot/x"'
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tool finds in prose and in names, and what it leaves alone."""
+"""The words that the tool finds in prose and names, and the words that it ignores."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The counts of a small tree of plugins, each of whose files is there for one of them."""
+"""The counts of a small tree of plugins; each of its files tests one of them."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def _plugins(tmp_path: Path) -> Path:
 
 
 def test_empty_package_marks_are_not_counted(plugins: Path) -> None:
-    found = {"/".join(file.name) + ".py" for file in load(plugins)}
-    assert FILES.keys() - found == {"module_utils/__init__.py", "module_utils/a/__init__.py"}
-    assert found <= FILES.keys()
+    paths = {"/".join(file.name) + ".py" for file in load(plugins)}
+    assert FILES.keys() - paths == {"module_utils/__init__.py", "module_utils/a/__init__.py"}
+    assert paths <= FILES.keys()
 
 
 def test_importers_of_each_file_are_counted(plugins: Path) -> None:
@@ -120,7 +120,7 @@ def test_the_report_shows_the_counts_of_a_tree(plugins: Path, capsys: pytest.Cap
     ]
 
 
-def test_a_folder_without_plugins_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_directory_without_plugins_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path)]) == 2
     assert "Name the plugins directory of a checkout." in capsys.readouterr().err
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs as the benchmark would have measured them."""
+"""Example runs with the figures that the benchmark measures."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def usage(executions: int, polls: int = 0, planning_ms: float = 5.0) -> dict[str
     return {"module_executions": executions, "polls": polls, "planning_ms": planning_ms, "program_seconds": 1.0}
 
 
-def task(**given: Any) -> Task:
-    values: dict[str, Any] = {
+def task(**values: Any) -> Task:
+    defaults: dict[str, Any] = {
         "action": "volcano.colocation.node_align",
         "name": "Look at the node and plan",
         "status": "ok",
@@ -31,7 +31,7 @@ def task(**given: Any) -> Task:
         "seconds": 3.0,
         "program_seconds": 1.0,
     }
-    return Task(**{**values, **given})
+    return Task(**{**defaults, **values})
 
 
 def run(wall: float, *tasks: Task, trace: Trace | None = None) -> Run:
@@ -67,12 +67,12 @@ def all_runs(
 
 
 def qos_round(bare: float, read: float, raw: float, again: int = 0) -> dict[str, Any]:
-    """As qos_settings.py prints it."""
-    found = {
+    """A round in the form that qos_settings.py prints."""
+    figures = {
         "bare": (bare, 3000),
         "read": (read, 0),
         "raw": (raw, 3000),
         "whole": (10 * raw, 3001),
         "again": (5 * raw, again),
     }
-    return {name: {"cpu_ms": took, "written": count} for name, (took, count) in found.items()}
+    return {name: {"cpu_ms": took, "written": count} for name, (took, count) in figures.items()}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a command cost, children included."""
+"""The cost of a command includes its child processes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_cpu_and_memory_of_children_count(tmp_path: Path) -> None:
     assert cost.peak_mib >= 80
 
 
-def test_what_hangs_is_stopped(tmp_path: Path) -> None:
-    status, cost = run_measured(["sleep", "60"], tmp_path / "log", os.environ, tmp_path, patience=0.2)
+def test_a_hanging_command_is_stopped(tmp_path: Path) -> None:
+    status, cost = run_measured(["sleep", "60"], tmp_path / "log", os.environ, tmp_path, timeout=0.2)
     assert status < 0
     assert cost.wall < 30
 

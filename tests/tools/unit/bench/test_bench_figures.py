@@ -18,7 +18,7 @@ def test_a_spread_of_one_value_shows_it_three_times() -> None:
 
 
 def test_ratios_are_taken_round_by_round() -> None:
-    """The slow round slows both; medians of each alone would have said 4/3."""
+    """The slow round slows both; the ratio of the separate medians would be 4/3."""
     assert ratios([2.0, 40.0, 4.0], [1.0, 20.0, 3.0]) == Spread(median=2.0, low=4 / 3, high=2.0)
 
 

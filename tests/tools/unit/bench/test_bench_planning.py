@@ -10,7 +10,7 @@ from ansible_collections.volcano.colocation.tests.bench.planning_cost import pla
 
 
 def test_each_case_plans_what_it_is_called_after() -> None:
-    found = {cost.case: cost for cost in planning_costs(os.environ, processes=1)}
-    assert found["aligned"].changes == 0
-    assert found["text edited"].changes > 1
-    assert all(cost.first_ms > 0 < cost.again_ms for cost in found.values())
+    costs = {cost.case: cost for cost in planning_costs(os.environ, processes=1)}
+    assert costs["aligned"].changes == 0
+    assert costs["text edited"].changes > 1
+    assert all(cost.first_ms > 0 < cost.again_ms for cost in costs.values())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings on many pods: what is measured, and what is said of it."""
+"""Settings on many pods: the measurement and its targets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.volcano.colocation.plugins.modules.cgroup_qos import ARGUMENTS
 from ansible_collections.volcano.colocation.tests.bench import qos_settings
 from ansible_collections.volcano.colocation.tests.bench.figures import Spread
-from ansible_collections.volcano.colocation.tests.bench.qos_cost import QosError, Stage, combined, qos_reaches
-from ansible_collections.volcano.colocation.tests.bench.qos_settings import counted_in, forget_times, made, written
+from ansible_collections.volcano.colocation.tests.bench.qos_cost import QosError, Stage, combined, qos_targets
+from ansible_collections.volcano.colocation.tests.bench.qos_settings import counted_in, forget_times, make_pods, written
 from ansible_collections.volcano.colocation.tests.bench.qos_work import OPTIONS, SIDES, Count, Pods, measured, one_round
 
 from .runs import qos_round
@@ -26,7 +26,7 @@ def report(*rounds: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(name="pods")
 def _pods(tmp_path: Path) -> Pods:
-    return made(tmp_path, 3)
+    return make_pods(tmp_path, 3)
 
 
 @pytest.fixture(name="count")
@@ -38,9 +38,9 @@ def _count(tmp_path: Path) -> Count:
 def test_both_write_every_file_and_the_second_run_none(pods: Pods, count: Count, number: int) -> None:
     if number:
         one_round(pods, 0, count)
-    found = {name: each["written"] for name, each in one_round(pods, number, count).items()}
+    written_files = {name: measured_stage["written"] for name, measured_stage in one_round(pods, number, count).items()}
     # The whole run writes its record, too.
-    assert found == {"bare": 18, "read": 0, "raw": 18, "whole": 19, "again": 0}
+    assert written_files == {"bare": 18, "read": 0, "raw": 18, "whole": 19, "again": 0}
     assert not pods.wrong(SIDES[number])
 
 
@@ -48,8 +48,8 @@ def test_every_setting_has_another_text_on_the_other_side(pods: Pods) -> None:
     assert len(pods.wrong(SIDES[0])) == len(pods.files) == 3 * len(SIDES[0].settings)
 
 
-def test_a_file_that_says_something_else_ends_it(pods: Pods, count: Count) -> None:
-    with pytest.raises(SystemExit, match="18 files do not say what was written"):
+def test_a_file_with_another_content_ends_the_measurement(pods: Pods, count: Count) -> None:
+    with pytest.raises(SystemExit, match="18 files do not have the written content"):
         measured(pods, SIDES[0], lambda: None, count)
 
 
@@ -87,11 +87,11 @@ def test_ratios_are_taken_round_by_round() -> None:
     assert cost.spread(Stage.RAW) == Spread(80.0, 30.0, 100.0)
     assert cost.in_bare_loops(Stage.RAW) == Spread(2.0, 1.5, 5.0)
     assert cost.in_bare_loops_that_read(Stage.RAW) == Spread(80 / 60, 1.0, 2.5)
-    assert [each.reached for each in qos_reaches(cost)] == [True, True]
+    assert [target.reached for target in qos_targets(cost)] == [True, True]
 
 
 def test_each_can_be_missed() -> None:
-    times, writes = qos_reaches(combined(report(qos_round(20.0, 20.0, 40.2), qos_round(20.0, 20.0, 40.2, again=1))))
+    times, writes = qos_targets(combined(report(qos_round(20.0, 20.0, 40.2), qos_round(20.0, 20.0, 40.2, again=1))))
     assert (times.reached, times.counted, times.value) == (False, False, "2.01 (2.01–2.01)")
     assert (writes.reached, writes.counted, writes.value) == (False, True, "1")
 
@@ -100,5 +100,5 @@ def test_each_can_be_missed() -> None:
 def test_other_writes_are_not_compared(stage: str) -> None:
     one = qos_round(20.0, 10.0, 30.0)
     one[stage]["written"] = 2999
-    with pytest.raises(QosError, match="3000 files are to be written"):
+    with pytest.raises(QosError, match="3000 files must be written"):
         combined(report(qos_round(20.0, 10.0, 30.0), one))

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What counts as reached."""
+"""When a target counts as reached."""
 
 from __future__ import annotations
 
 from ansible_collections.volcano.colocation.tests.bench.contestants import Contestant
 from ansible_collections.volcano.colocation.tests.bench.planning_cost import PlanningCost, combined
-from ansible_collections.volcano.colocation.tests.bench.reaches import Reach, compare, compare_cpu, reaches
+from ansible_collections.volcano.colocation.tests.bench.reaches import Target, compare, compare_cpu, targets
 from ansible_collections.volcano.colocation.tests.bench.rounds import Runs
 
 from .runs import ALIGNED, CHANGED, all_runs, run, task, usage
@@ -16,8 +16,8 @@ def cost(changes: int, first_ms: float) -> PlanningCost:
     return PlanningCost("case", changes, load_ms=80.0, first_ms=first_ms, again_ms=1.0, imported=0)
 
 
-def found(runs: Runs, *planning: PlanningCost) -> dict[str, Reach]:
-    return {reach.what: reach for reach in reaches(runs, planning)}
+def targets_by_name(runs: Runs, *planning: PlanningCost) -> dict[str, Target]:
+    return {target.what: target for target in targets(runs, planning)}
 
 
 def test_the_nodes_own_programs_are_left_out_of_wall_time() -> None:
@@ -26,29 +26,29 @@ def test_the_nodes_own_programs_are_left_out_of_wall_time() -> None:
 
 
 def test_figures_below_every_limit_are_all_reached() -> None:
-    assert all(reach.reached for reach in reaches(all_runs(), [cost(0, 9.9), cost(3, 49.9)]))
+    assert all(target.reached for target in targets(all_runs(), [cost(0, 9.9), cost(3, 49.9)]))
 
 
 def test_each_can_be_missed() -> None:
-    slow = found(all_runs(pings=(1.0, 1.0), stocks=(6.0, 6.0)), cost(0, 10.0), cost(3, 50.0))
-    assert [reach.what for reach in slow.values() if not reach.reached] == [
+    slow = targets_by_name(all_runs(pings=(1.0, 1.0), stocks=(6.0, 6.0)), cost(0, 10.0), cost(3, 50.0))
+    assert [target.what for target in slow.values() if not target.reached] == [
         "aligned `provision` in pings",
         "aligned `provision` in stock playbooks",
         "planning a recorded node, case",
     ]
-    assert not any(reach.counted for reach in slow.values() if not reach.reached)
+    assert not any(target.counted for target in slow.values() if not target.reached)
 
 
 def test_one_execution_too_many_is_wrong() -> None:
     change = run(60.0, task(usage=usage(4, 4)), trace=type(CHANGED)(CHANGED.modules + ALIGNED.modules, 8))
-    reach = found(all_runs(change=change))["module executions, misaligned node"]
-    assert (reach.reached, reach.counted, reach.value) == (False, True, "4 and 4 poll(s)")
+    target = targets_by_name(all_runs(change=change))["module executions, misaligned node"]
+    assert (target.reached, target.counted, target.value) == (False, True, "4 and 4 poll(s)")
 
 
-def test_our_own_word_has_to_agree_with_ansibles() -> None:
+def test_the_reported_usage_must_agree_with_ansibles_output() -> None:
     counted = run(4.0, task(usage=usage(0)), trace=ALIGNED)
-    reach = found(all_runs(counted=counted))["module executions, aligned node"]
-    assert (reach.reached, reach.value) == (False, "1 and 0 poll(s); by our own word 0 and 0")
+    target = targets_by_name(all_runs(counted=counted))["module executions, aligned node"]
+    assert (target.reached, target.value) == (False, "1 and 0 poll(s); `usage` reports 0 and 0")
 
 
 def test_planning_costs_are_medians_over_processes() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From Ansible's results through the callback plugin's file to figures."""
+"""Figures from Ansible's results, by the callback plugin's file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def outcome(action: str, result: dict[str, Any]) -> Any:
     return SimpleNamespace(result=result, task=SimpleNamespace(action=action, get_name=lambda: f"a task of {action}"))
 
 
-def test_what_a_run_comes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sums_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "record.jsonl"
     monkeypatch.setenv(RECORD_VARIABLE, str(path))
     callback = CallbackModule()
@@ -32,15 +32,15 @@ def test_what_a_run_comes_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     callback.v2_runner_on_ok(outcome("command", {"changed": False, "delta": "0:00:02.500000"}))
     callback.v2_runner_on_failed(outcome("assert", {"msg": "no"}))
 
-    found = parse_record(path.read_text())
-    assert (found.executions, found.polls) == (3, 4)
-    assert found.planning_ms == (8.5, 40.0)
-    assert found.program_seconds == 4.5
-    assert (found.ran, found.changed) == (4, 1)
-    assert [each.status for each in found.tasks] == ["ok", "skipped", "ok", "ok", "failed"]
+    record = parse_record(path.read_text())
+    assert (record.executions, record.polls) == (3, 4)
+    assert record.planning_ms == (8.5, 40.0)
+    assert record.program_seconds == 4.5
+    assert (record.ran, record.changed) == (4, 1)
+    assert [task.status for task in record.tasks] == ["ok", "skipped", "ok", "ok", "failed"]
 
 
-def test_nothing_is_written_when_nobody_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_nothing_is_written_without_the_variable(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv(RECORD_VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
     CallbackModule().v2_runner_on_ok(outcome("ping", {"ping": "pong"}))

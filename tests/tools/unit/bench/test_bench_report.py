@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.tests.bench.places import DOCUMENT
 from ansible_collections.volcano.colocation.tests.bench.planning_cost import PlanningCost
 from ansible_collections.volcano.colocation.tests.bench.qos_cost import combined
 from ansible_collections.volcano.colocation.tests.bench.qos_node_cost import of_report
-from ansible_collections.volcano.colocation.tests.bench.report import BEGIN, END, NoPlace, Report, with_figures
+from ansible_collections.volcano.colocation.tests.bench.report import BEGIN, END, NoBlock, Report, with_figures
 from ansible_collections.volcano.colocation.tests.bench.rounds import Runs
 
 from .runs import ALIGNED, all_runs, qos_round, run, task, usage
@@ -43,7 +43,7 @@ def test_columns_are_padded() -> None:
     ]
 
 
-def test_the_text_tells_of_machine_reaches_costs_and_ratios() -> None:
+def test_the_text_has_machine_targets_costs_and_ratios() -> None:
     text = report(all_runs()).text()
     assert "2 interleaved rounds" in text
     assert "1-minute load 1.0 to 2.5" in text
@@ -81,12 +81,12 @@ def test_counts_decide_and_times_do_not() -> None:
 def test_the_report_is_json_with_every_run(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     report(all_runs()).write(path)
-    found = json.loads(path.read_text())
-    assert found["schema"] == 1
-    assert [len(runs) for runs in found["rounds"].values()] == [2, 2, 2]
-    assert found["node_qos"]["calls"] == [1, 1, 1]
-    assert found["qos"]["written"]["raw"] == [3000, 3000]
-    assert found["misaligned"]["modules"] == {"node_snapshot": 2, "node_transaction": 5}
+    document = json.loads(path.read_text())
+    assert document["schema"] == 1
+    assert [len(runs) for runs in document["rounds"].values()] == [2, 2, 2]
+    assert document["node_qos"]["calls"] == [1, 1, 1]
+    assert document["qos"]["written"]["raw"] == [3000, 3000]
+    assert document["misaligned"]["modules"] == {"node_snapshot": 2, "node_transaction": 5}
 
 
 def test_the_longest_tasks_come_first() -> None:
@@ -103,7 +103,7 @@ def test_only_the_block_of_figures_is_replaced() -> None:
 
 @pytest.mark.parametrize("page", ["", BEGIN, END, f"{END}\n{BEGIN}\n"])
 def test_a_page_without_the_block_is_refused(page: str) -> None:
-    with pytest.raises(NoPlace):
+    with pytest.raises(NoBlock):
         with_figures(page, "figures")
 
 

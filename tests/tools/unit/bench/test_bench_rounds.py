@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The order of the rounds, and what they refuse."""
+"""The order of the rounds, and the runs that end them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.bench.rounds import (
     RunFailed,
     Runner,
     all_runs,
-    turns,
+    contestant_order,
     unchanging,
 )
 
@@ -28,8 +28,8 @@ from .runs import provision, run, task
 
 
 def test_every_contestant_runs_once_a_round_and_each_begins_in_turn() -> None:
-    orders = [turns(number) for number in (1, 2, 3)]
-    assert all(sorted(each.value for each in order) == ["ping", "provision", "stock"] for order in orders)
+    orders = [contestant_order(number) for number in (1, 2, 3)]
+    assert all(sorted(contestant.value for contestant in order) == ["ping", "provision", "stock"] for order in orders)
     assert {order[0] for order in orders} == set(Contestant)
 
 
@@ -42,7 +42,7 @@ def test_an_aligned_node_stays_as_it_is() -> None:
 
 @dataclass(frozen=True)
 class Rehearsal(Runner):
-    """Runs nothing, and remembers what would have run."""
+    """Runs nothing, and records the runs that it is asked for."""
 
     labels: list[str] = field(default_factory=list)
     spoiler: str = ""
@@ -58,7 +58,7 @@ def rehearsal(spoiler: str = "") -> Rehearsal:
 
 def test_the_change_comes_first_then_counting_then_the_rounds() -> None:
     runner = rehearsal()
-    found = all_runs(runner, 2)
+    measured = all_runs(runner, 2)
     assert runner.labels == [
         "provision-misaligned -vvv",
         "stock-first",
@@ -68,7 +68,7 @@ def test_the_change_comes_first_then_counting_then_the_rounds() -> None:
         *("provision-1", "stock-1", "ping-1"),
         *("stock-2", "ping-2", "provision-2"),
     ]
-    assert [len(runs) for runs in found.rounds.values()] == [2, 2, 2]
+    assert [len(runs) for runs in measured.rounds.values()] == [2, 2, 2]
 
 
 @pytest.mark.parametrize("spoiler", ["stock-counted", "provision-counted", "provision-2"])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A checkout with one module, two files of tests, and the plugins of pytest of the mutation run."""
+"""A checkout with one module, two test files, and the pytest plugins of the mutation run."""
 
 from __future__ import annotations
 
@@ -74,21 +74,21 @@ def test_broken():
 }
 
 
-def make(folder: Path) -> Path:
-    """The checkout, in this folder."""
+def make(directory: Path) -> Path:
+    """Write the checkout into this directory."""
     for name, text in FILES.items():
-        path = folder / name
+        path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (folder / TOOLS).mkdir(parents=True)
+    (directory / TOOLS).mkdir(parents=True)
     for name in ("recording.py", "replay.py"):
-        shutil.copy2(Path(__file__).resolve().parents[4] / TOOLS / name, folder / TOOLS)
-    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
-    return folder
+        shutil.copy2(Path(__file__).resolve().parents[4] / TOOLS / name, directory / TOOLS)
+    subprocess.run(["git", "init", "--quiet", str(directory)], check=True)
+    return directory
 
 
 def unsafe(checkout: Path, number: int = 1) -> Sandbox:
-    """A copy of the checkout without isolation: nothing in it is dangerous."""
+    """A copy of the checkout without isolation, because its code is harmless."""
     copy = checkout / ".cache" / "mutation" / f"copy-{number}"
     copies.make(checkout, copy)
     return Sandbox(copy, ())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies follow the checkout, and lose what a run has left in them."""
+"""Copies follow the checkout, and files of an earlier run are removed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_copy_follows_the_checkout(checkout: Path, tmp_path: Path) -> None:
     assert (copy / ".cache" / "kept").exists()
 
 
-def test_what_an_interrupted_run_left_is_restored(checkout: Path, tmp_path: Path) -> None:
+def test_files_of_an_interrupted_run_are_restored(checkout: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copies.make(checkout, copy)
     original = (checkout / SMALL).read_text()
@@ -46,7 +46,7 @@ def test_what_an_interrupted_run_left_is_restored(checkout: Path, tmp_path: Path
 
 
 def test_a_mutated_file_is_restored_with_its_time(checkout: Path) -> None:
-    """A compiled module belongs to the time of its source."""
+    """A compiled module depends on the modification time of its source."""
     path = checkout / SMALL
     before, status = path.read_bytes(), path.stat()
     with copies.mutated(path, "x = 'ä'\n"):

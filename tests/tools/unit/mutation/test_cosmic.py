@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The process that makes mutants, with a cosmic-ray of our own: the real one has another virtual environment."""
+"""The process that makes mutants, with a fake cosmic-ray: the real one has another virtual environment."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_mutations_of_a_source_are_listed_by_operator(python: Path) -> None:
-    """Those of operators that need arguments are left out."""
+    """Mutations of operators that need arguments are not listed."""
     with cosmic.start(python) as tool:
         assert tool.mutations("a.py", "x y x ?") == [
             Mutation("a.py", "core/x", 0, 1, 2),

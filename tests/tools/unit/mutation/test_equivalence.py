@@ -43,7 +43,7 @@ def test_code_is_for_tests(original: str, mutated: str) -> None:
 
 
 @pytest.mark.parametrize("mutated", ["def f(a, +, b): ...", "x = {//a}", "break", "x = '\0'"])
-def test_what_does_not_compile_is_no_mutant(mutated: str) -> None:
+def test_code_that_does_not_compile_is_not_a_mutant(mutated: str) -> None:
     assert not is_noticeable("x = 1", mutated)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A whole run on a small checkout: with cosmic-ray and bubblewrap replaced."""
+"""A complete run on a small checkout, with fakes of cosmic-ray and bubblewrap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.tools.unit.mutation.small_chec
 
 
 class Numbers:
-    """Makes every number one greater."""
+    """A fake cosmic-ray that increases every number by one."""
 
     def mutations(self, path: str, source: str) -> list[Mutation]:
         lines = enumerate(source.splitlines(), 1)
@@ -45,7 +45,7 @@ def _small(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         yield Numbers()
 
     monkeypatch.setattr(__main__, "CHECKOUT", checkout)
-    monkeypatch.setattr(__main__, "FOLDER", checkout / ".cache" / "mutation")
+    monkeypatch.setattr(__main__, "DIRECTORY", checkout / ".cache" / "mutation")
     monkeypatch.setattr(cosmic, "start", start)
     monkeypatch.setattr(cosmic, "provide", Path)
     monkeypatch.setattr(trial, "limit", lambda _batch: Limit(cpu=3, wall=60))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests run, as one run of them shows."""
+"""Records of the lines that tests run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.tests.tools.unit.mutation import sma
 from ansible_collections.volcano.colocation.tests.tools.unit.mutation.small_checkout import CLOSE, FAR, FILES, SMALL
 
 ALL = {"test_small[1]", "test_small[2]", "test_large", "test_double", "test_waits", "test_child"}
-"""Of the first file, without the one that fails."""
+"""Tests of the first file, without the one that fails."""
 
 
 @pytest.fixture(scope="module", name="checkout")
@@ -62,11 +62,11 @@ def test_a_statement_is_run_by_some_tests(close: Record) -> None:
     assert running(close, "return number + 1") == set()
 
 
-def test_what_a_child_runs_counts_for_all_tests_of_the_file(close: Record) -> None:
+def test_lines_of_a_child_process_count_for_all_tests_of_the_file(close: Record) -> None:
     assert running(close, "return number + number") == ALL
 
 
-def test_what_an_import_runs_counts_for_all_tests_of_the_file(close: Record, far: Record) -> None:
+def test_lines_of_an_import_count_for_all_tests_of_the_file(close: Record, far: Record) -> None:
     assert running(close, "LIMIT = 3") == ALL
     assert running(far, "LIMIT = 3") == {"test_limit"}
     assert running(far, "return number < LIMIT") == set()
@@ -83,7 +83,9 @@ def test_tests_that_run_the_mutated_file_come_first(close: Record, far: Record) 
     assert chosen[0].wall > 0
 
 
-def test_a_record_is_kept_while_what_the_tests_read_is_the_same(checkout: Path, close: Record, far: Record) -> None:
+def test_a_record_is_kept_while_the_inputs_of_the_tests_are_the_same(
+    checkout: Path, close: Record, far: Record
+) -> None:
     assert {"data.txt", SMALL, CLOSE, "tests/unit/conftest.py"} <= close.observed.inputs.keys()
     assert not any(name.startswith(".cache") for name in close.observed.inputs)
     assert "data.txt" not in far.observed.inputs
@@ -100,6 +102,6 @@ def test_tests_that_cannot_be_run_have_no_record(checkout: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"unknown": 1}'])
-def test_what_cannot_be_read_is_no_record(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_file_is_not_a_record(tmp_path: Path, text: str) -> None:
     (tmp_path / "record").write_text(text)
     assert read(CLOSE, tmp_path / "record") is None

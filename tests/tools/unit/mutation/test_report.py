@@ -18,7 +18,7 @@ def pair(line: int, outcome: Outcome) -> tuple[Mutant, Verdict]:
 
 
 def test_survivors_are_named_with_file_line_and_change() -> None:
-    group = Group("plugins", (pair(3, Outcome.UNTESTED), pair(2, Outcome.FOUND), pair(1, Outcome.SURVIVED)))
+    group = Group("plugins", (pair(3, Outcome.UNTESTED), pair(2, Outcome.KILLED), pair(1, Outcome.SURVIVED)))
     assert list(lines([group], 90)) == [
         "plugins/x.py:1: NumberReplacer: survived (2 s)",
         "    -a = 1",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which verdicts of an earlier run hold."""
+"""Verdicts of an earlier run that are still valid."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def record(name: str, version: str = "1", seconds: float = 1, path: str = PATH) 
     return Record(name, observed)
 
 
-FOUND_BY_ONE = Verdict(Outcome.FOUND, "one::test", decided_by(relevant(MUTANT, [record("one")])), 1)
+FOUND_BY_ONE = Verdict(Outcome.KILLED, "one::test", decided_by(relevant(MUTANT, [record("one")])), 1)
 
 
 def survived(records: list[Record], budget: float) -> Verdict:
@@ -50,13 +50,13 @@ def test_verdicts_are_kept(tmp_path: Path) -> None:
 
 
 def test_the_last_verdict_counts(tmp_path: Path) -> None:
-    for outcome in (Outcome.FOUND, Outcome.ENDLESS):
+    for outcome in (Outcome.KILLED, Outcome.ENDLESS):
         verdict = Verdict(outcome, "", FOUND_BY_ONE.decided_by, 1)
         Results(tmp_path / "results", [], 10).add(MUTANT, verdict)
     assert Results(tmp_path / "results", [record("one")], 10).find(MUTANT) == verdict
 
 
-def test_a_line_that_was_cut_off_costs_its_own_verdict_only(tmp_path: Path) -> None:
+def test_an_incomplete_line_loses_only_its_own_verdict(tmp_path: Path) -> None:
     path = tmp_path / "results"
     Results(path, [], 10).add(OTHER, FOUND_BY_ONE)
     path.write_text(path.read_text()[:-20])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which mutants are drawn."""
+"""The drawn sample of mutants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIGNS = {"Sub": "-", "Mul": "*", "Div": "/", "Same": "+", "Wrong": ")"}
 
 
 def replace(mutation: Mutation, source: str) -> str | None:
-    """The sign of the operator in place of the other."""
+    """Replaces the sign with that of the operator."""
     lines = source.splitlines(keepends=True)
     lines[mutation.line - 1] = lines[mutation.line - 1].replace("+", SIGNS[mutation.operator.rpartition("_")[2]])
     return "".join(lines)
@@ -51,7 +51,7 @@ def test_another_seed_draws_others() -> None:
 
 
 def test_the_sample_stays_where_files_move_and_grow() -> None:
-    """Lines before it, further occurrences in them, and another folder."""
+    """The sample is the same with inserted lines, further occurrences in them, and another directory."""
     one = draw(mutations(), {PATH: SOURCE}, 1, replace, 10)
     moved = "plugins/deep/one.py"
     later = [
@@ -68,7 +68,7 @@ def test_equal_lines_are_different_places() -> None:
 
 
 def test_an_unnoticeable_mutant_gives_its_place_to_the_next() -> None:
-    """None is what the tool makes where it changes nothing; what is wrong does not compile."""
+    """None means that the tool changes nothing; a wrong text does not compile."""
 
     def apply(mutation: Mutation, source: str) -> str | None:
         return None if mutation.operator.endswith("Div") else replace(mutation, source)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What mutated code can reach."""
+"""The files, processes and network that mutated code can reach."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_caches_of_a_copy_are_its_own(tmp_path: Path) -> None:
     assert environment["PATH"].split(os.pathsep) == [str(Path(sys.prefix).resolve() / "bin"), programs]
 
 
-def test_a_machine_without_bubblewrap_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_bubblewrap_reports_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "PROGRAM", "no-such-program")
     assert sandbox.missing() == "no-such-program is not installed: apt-get install bubblewrap"
 

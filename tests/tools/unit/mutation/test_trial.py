@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A mutant meets the tests that run its statement."""
+"""The tests that run the statement of a mutant run against the mutant."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ def judged(mutant: Mutant, records: list[Record], sandbox: Sandbox, budget: floa
 
 def test_a_mutant_is_found_by_the_first_test_that_fails(records: list[Record], sandbox: Sandbox) -> None:
     verdict = judged(mutant("number < LIMIT", "number <= LIMIT - 1 and number != 2"), records, sandbox)
-    assert (verdict.outcome, verdict.by) == (Outcome.FOUND, f"{CLOSE}::test_small[2]")
+    assert (verdict.outcome, verdict.by) == (Outcome.KILLED, f"{CLOSE}::test_small[2]")
     assert verdict.decided_by == {CLOSE: records[0].digest}
 
 
 def test_a_mutant_is_found_by_a_test_of_another_file(records: list[Record], sandbox: Sandbox) -> None:
     verdict = judged(mutant("LIMIT = 3", "LIMIT = 4"), records, sandbox)
-    assert (verdict.outcome, verdict.by) == (Outcome.FOUND, f"{FAR}::test_limit")
+    assert (verdict.outcome, verdict.by) == (Outcome.KILLED, f"{FAR}::test_limit")
 
 
 def test_a_mutant_that_cannot_be_imported_is_found(records: list[Record], sandbox: Sandbox) -> None:
-    """By the conftest, which pytest reports for no test."""
-    assert judged(mutant("LIMIT = 3", "LIMIT = 3 / 0"), records, sandbox).outcome is Outcome.FOUND
+    """The conftest fails, which pytest does not report for a test."""
+    assert judged(mutant("LIMIT = 3", "LIMIT = 3 / 0"), records, sandbox).outcome is Outcome.KILLED
 
 
 @pytest.mark.parametrize("change", [("LIMIT = 3", "LIMIT = 3.0"), ("!= 0", "> 0")])
@@ -83,7 +83,7 @@ def test_a_survivor_is_decided_by_all_tests(records: list[Record], sandbox: Sand
 
 
 def test_a_budget_leaves_tests_out(records: list[Record], sandbox: Sandbox) -> None:
-    """At least one file runs: here the one that does not find it."""
+    """At least one file runs, in this test the one that does not find the mutant."""
     verdict = judged(mutant("LIMIT = 3", "LIMIT = 3.5"), records, sandbox, budget=0)
     assert (verdict.outcome, verdict.decided_by) == (Outcome.UNFINISHED, {CLOSE: records[0].digest})
 
@@ -103,9 +103,9 @@ def test_an_endless_mutant_is_found(
 
 
 def test_tests_that_cannot_be_run_find_nothing(records: list[Record], sandbox: Sandbox, tmp_path: Path) -> None:
-    """Otherwise a machine without room on its disk would find all mutants."""
+    """Otherwise a full disk would count as finding all mutants."""
     broken = Sandbox(sandbox.copy, ("sh", "-c", "exit 1"))
-    with pytest.raises(TrialError, match=r"pytest ended with 1 and named no test"):
+    with pytest.raises(TrialError, match=r"pytest ended with status 1 without a failed test"):
         judged(mutant("LIMIT = 3", "LIMIT = 4"), records, broken)
 
 

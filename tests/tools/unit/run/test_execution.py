@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A stage says how it goes, keeps all output, and does not outlive its time."""
+"""A stage reports progress, logs all output, and is stopped if it takes too long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def python(code: str) -> Command:
     return (sys.executable, "-c", code)
 
 
-def run(tmp_path: Path, *commands: Command, patience: float = 3.0) -> tuple[Outcome, list[str]]:
+def run(tmp_path: Path, *commands: Command, overrun_factor: float = 3.0) -> tuple[Outcome, list[str]]:
     beats: list[str] = []
     stage = Stage("some", 10, commands)
     outcome = run_stage(
@@ -35,7 +35,7 @@ def run(tmp_path: Path, *commands: Command, patience: float = 3.0) -> tuple[Outc
         lambda _seconds, line: beats.append(line),
         threading.Event(),
         every=0.2,
-        patience=patience,
+        overrun_factor=overrun_factor,
     )
     return outcome, beats
 
@@ -83,10 +83,10 @@ def test_a_long_command_is_seen_to_be_alive(tmp_path: Path) -> None:
     assert "halfway" in beats
 
 
-def test_what_overruns_is_stopped_with_its_children_and_the_rest_does_not_start(tmp_path: Path) -> None:
+def test_an_overrun_stops_the_command_with_its_children_and_no_other_starts(tmp_path: Path) -> None:
     began = time.monotonic()
     nested = python(f"import subprocess; subprocess.run({python('import time; time.sleep(60)')!r})")
-    outcome, _beats = run(tmp_path, nested, python("print('too late')"), patience=0.1)
+    outcome, _beats = run(tmp_path, nested, python("print('too late')"), overrun_factor=0.1)
     assert [failure.reason for failure in outcome.failures] == [OVERRUN, OVERRUN]
     assert "too late" not in outcome.log.read_text().splitlines()
     assert time.monotonic() - began < 30
@@ -98,7 +98,7 @@ def test_no_command_waits_for_input(tmp_path: Path) -> None:
     assert not outcome.passed
 
 
-def test_what_is_interrupted_is_stopped_and_the_rest_does_not_start(tmp_path: Path) -> None:
+def test_an_interruption_stops_the_command_and_no_other_starts(tmp_path: Path) -> None:
     stop = threading.Event()
     stage = Stage("some", 60, (python("import time; time.sleep(60)"), python("print('too late')")))
     began = time.monotonic()

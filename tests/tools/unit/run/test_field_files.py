@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `make docs` writes from the table of kubelet's fields is current, and says what the table says."""
+"""The files that `make docs` writes from the table of kubelet's fields are current and agree with the table."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ansible_collections.volcano.colocation.tests.run.blocks import NoBlock, rep
 TEXTS = field_files.texts()
 BY_OPTION = {field.option: field for field in FIELDS}
 ODD = 'Sets "it", such as C(a: b) # and C(\\d).'
-"""Characters that mean something to YAML."""
+"""A text with special characters of YAML."""
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
 def test_it_is_current(path: Path) -> None:
-    """Else: make docs."""
+    """If not, run: make docs."""
     assert path.read_text(encoding="utf-8") == TEXTS[path]
 
 
@@ -54,13 +54,13 @@ def test_no_line_is_longer_than_it_should_be() -> None:
 @pytest.mark.parametrize(
     ("option", "role"),
     [
-        ("cgroup_driver", "Empty does not change it. Not set, C(provision) and C(verify) use V(systemd)"),
-        ("system_reserved", "Entries that are not named stay as found."),
+        ("cgroup_driver", "Empty does not change it. If unset, C(provision) and C(verify) use V(systemd)"),
+        ("system_reserved", "Entries that are not listed do not change."),
         ("cgroup_root", "Empty does not change it."),
-        ("pod_pids_limit", "Not set does not change it."),
+        ("pod_pids_limit", "If unset, the field does not change."),
     ],
 )
-def test_the_role_says_what_leaves_a_field_as_found(option: str, role: str) -> None:
+def test_the_role_documents_the_value_that_does_not_change_a_field(option: str, role: str) -> None:
     assert field_docs.of_role(BY_OPTION[option])[-1].startswith(role)
 
 
@@ -75,7 +75,7 @@ def statements(**changes: Any) -> str:
     return field_docs.of_module(field)[-2]
 
 
-def test_what_a_change_takes() -> None:
+def test_the_impact_of_a_change() -> None:
     restart = "A change needs a restart of kubelet."
     assert statements() == restart
     assert statements(impact=FieldImpact.DRAIN) == f"{restart} Pods are stopped for it."
@@ -84,7 +84,7 @@ def test_what_a_change_takes() -> None:
     )
 
 
-def test_what_holds_in_which_version() -> None:
+def test_statements_about_versions() -> None:
     assert statements(since=(1, 22)).startswith("Requires Kubernetes 1.22 or newer. ")
     assert not statements(since=(1, 20)).startswith("Requires")
     assert "kubelet's default is V(0.8), from 1.27 on V(0.9), from 1.37 on none." in "\n".join(
@@ -101,10 +101,10 @@ def test_the_role_passes_on_what_is_set() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "<a>\n", "<a>\n</a> <a>\n</a>"])
-def test_a_file_without_its_comments_is_not_taken_for_current(text: str) -> None:
+def test_a_file_without_its_comments_is_refused(text: str) -> None:
     with pytest.raises(NoBlock):
         replace_block(text, "<a>\n", "new\n", "</a>")
 
 
-def test_what_stands_around_a_block_stays() -> None:
+def test_text_around_a_block_does_not_change() -> None:
     assert replace_block("x <a>\nold\n</a> \\1", "<a>\n", "new \\1\n", "</a>") == "x <a>\nnew \\1\n</a> \\1"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One stage after the other, and what the nodes logged when one fails."""
+"""Stages run, and a failure shows the logs of the nodes."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_lab_that_answers_nothing_has_no_nodes(tmp_path: Path) -> None:
     assert Lab(tmp_path, os.environ).names() == ()
 
 
-def test_a_journal_that_does_not_come_does_not_keep_a_failure_back(
+def test_a_journal_that_times_out_does_not_hide_a_failure(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lab = checkout / "tests" / "lab" / "__main__.py"

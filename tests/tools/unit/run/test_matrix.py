@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which Python and which pins the older releases are tested with."""
+"""The Python and the pins for tests on other releases of ansible-core."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_tests_without_a_python_are_named(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().out.startswith("not run: node-side units on Python 3.7: install Python 3.7")
 
 
-def test_our_python_is_taken_where_it_is_new_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_own_python_is_used_if_it_is_new_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "version_info", (3, 12, 1, "final", 0))
     assert matrix.controller_python("2.21") == Path(sys.executable)
     monkeypatch.setattr(sys, "version_info", (3, 11, 7, "final", 0))
@@ -76,9 +76,9 @@ def test_releases_without_a_python_are_named_and_the_others_run(
     monkeypatch.setattr(matrix, "run", lambda *_arguments: True)
     monkeypatch.setattr(matrix, "run_current", lambda *_arguments: True)
     assert [name.rpartition(" ")[2] for name, _passed in matrix.results()] == ["2.17", "2.17", "2.18", "2.18"]
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == ("not run: everything on ansible-core 2.20: mmdebstrap is not installed; or install Python 3.12")
-    assert len(told) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == ("not run: everything on ansible-core 2.20: mmdebstrap is not installed; or install Python 3.12")
+    assert len(lines) == 3
 
 
 @pytest.mark.parametrize(

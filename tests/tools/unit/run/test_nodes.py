@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Only a node that is up and does not answer is silent."""
+"""Only a node that is up and does not respond is silent."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ match sys.argv[1:]:
 """
 
 
-@pytest.mark.parametrize(("name", "said"), [("hung", "VM: running\n"), ("well", ""), ("unknown", "")])
-def test_the_silence_of_a_node_is_asked_of_the_lab(tmp_path: Path, name: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "state"), [("hung", "VM: running\n"), ("well", ""), ("unknown", "")])
+def test_the_silence_of_a_node_is_asked_of_the_lab(tmp_path: Path, name: str, state: str) -> None:
     (tmp_path / "tests" / "lab").mkdir(parents=True)
     (tmp_path / "tests" / "lab" / "__main__.py").write_text(LAB)
-    assert Lab(tmp_path, os.environ).silence(name) == said
+    assert Lab(tmp_path, os.environ).silence(name) == state

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a person reads while the tests run, and afterwards."""
+"""The output while the tests run, and at the end."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def test_a_failure_shows_the_end_of_its_own_output(tmp_path: Path) -> None:
     text = "before\n" + "".join(f"line {number}\n" for number in range(200)) + "after\n"
     failed = Failure(("pytest", "tests/unit"), "exit status 1", len("before\n"), len(text) - len("after\n"))
     lines = report.failure(outcome(tmp_path, text, failed), failed).splitlines()
-    assert lines[0].startswith("--- units: pytest tests/unit: exit status 1; all of it: ")
+    assert lines[0].startswith("--- units: pytest tests/unit: exit status 1; complete log: ")
     assert lines[1:-1] == [f"line {number}" for number in range(120, 200)]
 
 
 def test_a_failure_names_errors_from_further_up(tmp_path: Path) -> None:
     text = "ERROR: a.py:1: bad\nno ERROR\n" + "".join(f"line {number}\n" for number in range(80))
     failed = Failure(("ansible-test",), "exit status 1", 0, len(text))
-    shown = report.failure(outcome(tmp_path, text, failed), failed).splitlines()
-    assert shown[1:3] == ["ERROR: a.py:1: bad", "line 0"]
+    lines = report.failure(outcome(tmp_path, text, failed), failed).splitlines()
+    assert lines[1:3] == ["ERROR: a.py:1: bad", "line 0"]
 
 
 def test_the_end_shows_times_failures_overruns_and_what_did_not_run(tmp_path: Path) -> None:
@@ -112,12 +112,12 @@ def test_the_end_shows_the_last_lines_where_none_names_an_error(tmp_path: Path) 
     assert [line for line in lines if line.startswith("  ")] == [f"  line {number}" for number in range(5, 9)]
 
 
-def test_the_end_shows_what_a_task_found_rather_than_that_a_play_failed(tmp_path: Path) -> None:
-    found = "fatal: [v1]: FAILED! => " + "x" * 120
-    text = f"ERROR    [v1 > side_effect] \x1b[31mExecuted: Failed\x1b[0m\n\x1b[0;31m{found}\x1b[0m\nERROR    code 2\n"
+def test_the_end_shows_the_message_of_a_task_rather_than_that_of_a_play(tmp_path: Path) -> None:
+    fatal = "fatal: [v1]: FAILED! => " + "x" * 120
+    text = f"ERROR    [v1 > side_effect] \x1b[31mExecuted: Failed\x1b[0m\n\x1b[0;31m{fatal}\x1b[0m\nERROR    code 2\n"
     failed = outcome(tmp_path, text, Failure(("molecule",), "exit status 1", 0, len(text)))
     lines = report.closing(SUITE, [failed], 0.0).splitlines()
-    assert [line for line in lines if line.startswith("  ")] == [f"  {found}"]
+    assert [line for line in lines if line.startswith("  ")] == [f"  {fatal}"]
 
 
 def test_progress_is_one_short_line() -> None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tree and the home that ansible-test gets."""
+"""The tree and the home of ansible-test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.volcano.colocation.tests.run.sanity import (
     copy_tree,
     environment,
-    home_folder,
+    home_directory,
     pip_conf,
     write,
 )
@@ -55,7 +55,7 @@ def test_nothing_leads_ansible_test_to_the_checkout() -> None:
 
 def test_all_checkouts_share_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert home_folder().parent == tmp_path / "volcano-colocation" / "sanity"
+    assert home_directory().parent == tmp_path / "volcano-colocation" / "sanity"
 
 
 def test_a_file_is_replaced_and_private(tmp_path: Path) -> None:

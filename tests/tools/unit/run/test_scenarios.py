@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A scenario has a new node, which goes when it passed and stays when it failed; the others run all the same."""
+"""A scenario has a new node, which is destroyed if it passed and stays if it failed; other scenarios still run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def answers(_name: str) -> str:
 
 
 def is_silent(name: str) -> str:
-    """One of two."""
+    """One of two nodes is silent."""
     return f"{name} hangs" if name.endswith("-2") else ""
 
 
@@ -84,7 +84,7 @@ def test_a_scenario_that_fails_keeps_its_node(checkout: Path) -> None:
 
 def test_a_node_that_went_silent_is_replaced_once(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = run_scenario(checkout, os.environ, is_silent, "unlucky")
-    assert (result.passed, result.lost) == (True, 1)
+    assert (result.passed, result.silent_runs) == (True, 1)
     assert [line.split()[0] for line in calls(checkout)] == ["test", "destroy"] * 2
     assert "unlucky-2 hangs" in capsys.readouterr().out
     assert "a node went silent" in summary(result)
@@ -92,11 +92,11 @@ def test_a_node_that_went_silent_is_replaced_once(checkout: Path, capsys: pytest
 
 def test_silence_twice_is_a_failure(checkout: Path) -> None:
     result = run_scenario(checkout, os.environ, is_silent, "bad")
-    assert (result.passed, result.lost) == (False, 1)
+    assert (result.passed, result.silent_runs) == (False, 1)
     assert [line.split()[0] for line in calls(checkout)] == ["test", "destroy", "test"]
 
 
-def test_every_folder_with_a_scenario_is_one(tmp_path: Path) -> None:
+def test_every_directory_with_a_scenario_is_one(tmp_path: Path) -> None:
     (tmp_path / "molecule" / "shared").mkdir(parents=True)
     scenario(tmp_path, "v2", "v2")
     scenario(tmp_path, "both", "one", "two")
@@ -104,10 +104,10 @@ def test_every_folder_with_a_scenario_is_one(tmp_path: Path) -> None:
 
 
 def test_emulated_nodes_run_one_after_the_other_beside_the_others(checkout: Path) -> None:
-    for each in ("slow", "slower"):
-        scenario(checkout, each, each, lab=["--engine", "qemu"])
-    for each in ("quick", "quicker"):
-        scenario(checkout, each, each)
+    for name in ("slow", "slower"):
+        scenario(checkout, name, name, lab=["--engine", "qemu"])
+    for name in ("quick", "quicker"):
+        scenario(checkout, name, name)
     assert lanes(checkout, ["quick", "slow", "quicker", "slower"]) == [["slow", "slower"], ["quick", "quicker"]]
     assert lanes(checkout, ["quick", "quicker"]) == [["quick"], ["quicker"]]
     assert lanes(checkout, ["slow"]) == [["slow"], []]
@@ -117,6 +117,6 @@ def test_two_nodes_of_a_scenario_have_none_beside_them(checkout: Path) -> None:
     assert lanes(checkout, ["good", "bad"]) == [["good", "bad"]]
 
 
-def test_the_result_of_each_scenario_is_there_in_the_end() -> None:
+def test_every_scenario_has_a_result() -> None:
     results = run_lanes(lambda name: Result(name, name != "b", 1.0, ""), [["a", "b"], ["c"], []])
     assert [(result.name, result.passed) for result in results] == [("a", True), ("b", False), ("c", True)]

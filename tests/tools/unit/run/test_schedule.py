@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stages run beside each other as far as CPUs and needs allow."""
+"""Stages run in parallel as far as CPUs and needs allow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.tests.run.execution import Failure, 
 from ansible_collections.volcano.colocation.tests.run.schedule import execute, expected, startable
 from ansible_collections.volcano.colocation.tests.run.stages import Stage
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 FAILURE = Failure(("x",), "exit status 1", 0, 0)
 
 
@@ -22,7 +22,7 @@ def stage(name: str, cpus: int = 1, needs: tuple[str, ...] = (), share: int = 1,
 
 
 class Recorder:
-    """Runs stages; each of ``together`` waits until all of them run. Notes which ran beside which."""
+    """Runs stages; each of ``together`` waits until all of them run. Records which stages ran in parallel."""
 
     def __init__(self, together: Sequence[str] = (), failing: Sequence[str] = ()) -> None:
         self._barrier = threading.Barrier(max(1, len(together)))
@@ -33,16 +33,16 @@ class Recorder:
         self.began: list[str] = []
         self.beside: set[frozenset[str]] = set()
 
-    def __call__(self, given: Stage) -> Outcome:
+    def __call__(self, stage_to_run: Stage) -> Outcome:
         with self._lock:
-            self._now.add(given.name)
-            self.began.append(given.name)
+            self._now.add(stage_to_run.name)
+            self.began.append(stage_to_run.name)
             self.beside.add(frozenset(self._now))
-        if given.name in self._together:
-            self._barrier.wait(PATIENCE)
+        if stage_to_run.name in self._together:
+            self._barrier.wait(TIMEOUT)
         with self._lock:
-            self._now.remove(given.name)
-        return Outcome(given, failures=(FAILURE,) if given.name in self._failing else ())
+            self._now.remove(stage_to_run.name)
+        return Outcome(stage_to_run, failures=(FAILURE,) if stage_to_run.name in self._failing else ())
 
 
 def names(outcomes: Sequence[Outcome]) -> list[str]:
@@ -62,7 +62,7 @@ def test_one_that_keeps_all_cpus_busy_runs_alone() -> None:
 
 
 def chosen(stages: Sequence[Stage], ended: Sequence[str] = (), running: Sequence[Stage] = ()) -> list[str]:
-    return [each.name for each in startable(stages, ended, running)]
+    return [stage_to_start.name for stage_to_start in startable(stages, ended, running)]
 
 
 def test_the_longest_way_to_the_end_comes_first() -> None:
@@ -98,7 +98,7 @@ def test_the_expected_time_of_stages_that_follow_each_other() -> None:
 
 
 def test_a_stage_that_can_use_more_cpus_gets_those_that_are_free() -> None:
-    """Five seconds beside the other one, then twice as fast."""
+    """Five seconds in parallel with the other stage, then twice as fast."""
     assert expected([stage("build", share=20, burst=2), stage("b", share=5)], seconds) == 12.5
 
 
@@ -125,19 +125,19 @@ def test_what_a_machine_cannot_run_is_not_a_failure_of_those_that_need_it(missin
 
 
 def test_a_need_that_was_not_asked_for_holds_nothing_up() -> None:
-    assert [each.passed for each in execute([stage("b", needs=("a",))], Recorder(), threading.Event())] == [True]
+    assert [outcome.passed for outcome in execute([stage("b", needs=("a",))], Recorder(), threading.Event())] == [True]
 
 
 def test_an_interruption_stops_what_runs() -> None:
     stop = threading.Event()
-    seen: list[bool] = []
+    stopped: list[bool] = []
 
-    def run(given: Stage) -> Outcome:
-        if given.name == "a":
+    def run(running_stage: Stage) -> Outcome:
+        if running_stage.name == "a":
             raise KeyboardInterrupt
-        seen.append(stop.wait(PATIENCE))
-        return Outcome(given)
+        stopped.append(stop.wait(TIMEOUT))
+        return Outcome(running_stage)
 
     with pytest.raises(KeyboardInterrupt):
         execute([stage("a"), stage("b")], run, stop)
-    assert seen == [True]
+    assert stopped == [True]

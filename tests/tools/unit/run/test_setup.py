@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""tests/setup: packages that cannot be installed, Python tools that are already there, and renewing pins."""
+"""tests/setup: packages that cannot be installed, existing Python tools, and renewing pins."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ PROGRAMS = {
     "id": "echo 1000",
     "sudo": 'if [ "$1" = -n ]; then shift; fi; exec "$@"',
 }
-"""Those of a user who may call sudo, on a machine without a network."""
+"""Programs of a user who may call sudo, on a machine without a network."""
 
 
 LAB_THAT_WRITES_CALLS = "import os, sys; open(os.environ['CALLS'], 'a').write(f'lab {sys.argv[1:]}\\n')\n"
 PYTHON = f"""\
 #!/bin/sh
 case "$*" in *"-m venv "*) ;; *) exec {sys.executable} "$@" ;; esac
-for folder; do :; done
-mkdir -p "$folder/bin"
-printf '#!/bin/sh\\n[ "$1" != freeze ] || echo package==2\\n' >"$folder/bin/pip"
-chmod 755 "$folder/bin/pip"
+for directory; do :; done
+mkdir -p "$directory/bin"
+printf '#!/bin/sh\\n[ "$1" != freeze ] || echo package==2\\n' >"$directory/bin/pip"
+chmod 755 "$directory/bin/pip"
 """
 """A Python in whose virtual environments pip installs nothing and lists one package."""
 
@@ -40,13 +40,13 @@ chmod 755 "$folder/bin/pip"
 @pytest.fixture(name="checkout")
 def _checkout(tmp_path: Path) -> Path:
     """A checkout with a lab that lacks a package, whose Python tools are complete."""
-    folder = tmp_path / "checkout"
+    root = tmp_path / "checkout"
     for name in ("tests/setup", "tests/run/venvs.py"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(CHECKOUT / name, folder / name)
-    shutil.copytree(CHECKOUT / "requirements", folder / "requirements")
-    (folder / "tests" / "lab").mkdir()
-    (folder / "tests" / "lab" / "__main__.py").write_text(LAB)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(CHECKOUT / name, root / name)
+    shutil.copytree(CHECKOUT / "requirements", root / "requirements")
+    (root / "tests" / "lab").mkdir()
+    (root / "tests" / "lab" / "__main__.py").write_text(LAB)
     (tmp_path / "bin").mkdir()
     for name, script in PROGRAMS.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -54,7 +54,7 @@ def _checkout(tmp_path: Path) -> Path:
     (tmp_path / "bin" / "python3").symlink_to(sys.executable)
     tools = subprocess.run(
         [sys.executable, "-I", "tests/run/venvs.py", "path"],
-        cwd=folder,
+        cwd=root,
         env=environment(tmp_path),
         capture_output=True,
         text=True,
@@ -62,15 +62,15 @@ def _checkout(tmp_path: Path) -> Path:
     ).stdout.strip()
     Path(tools).mkdir(parents=True)
     (Path(tools) / STAMP).touch()
-    return folder
+    return root
 
 
-def environment(folder: Path) -> dict[str, str]:
+def environment(directory: Path) -> dict[str, str]:
     return {
         **os.environ,
-        "CALLS": str(folder / "calls"),
-        "PATH": os.pathsep.join([str(folder / "bin"), os.environ["PATH"]]),
-        "XDG_CACHE_HOME": str(folder / "cache"),
+        "CALLS": str(directory / "calls"),
+        "PATH": os.pathsep.join([str(directory / "bin"), os.environ["PATH"]]),
+        "XDG_CACHE_HOME": str(directory / "cache"),
     }
 
 

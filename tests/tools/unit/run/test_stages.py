@@ -39,11 +39,11 @@ def test_an_unknown_name_is_refused_with_those_there_are() -> None:
 
 
 @pytest.mark.parametrize("table", TABLES, ids=["test", "test-matrix", "test-long"])
-def test_what_a_stage_needs_stands_before_it(table: tuple[Stage, ...]) -> None:
-    seen: set[str] = set()
+def test_a_needed_stage_comes_first_in_the_table(table: tuple[Stage, ...]) -> None:
+    earlier: set[str] = set()
     for stage in table:
-        assert set(stage.needs) <= seen
-        seen.add(stage.name)
+        assert set(stage.needs) <= earlier
+        earlier.add(stage.name)
 
 
 def test_no_stage_needs_more_cpus_than_there_are() -> None:

@@ -21,7 +21,7 @@ def test_the_figures_are_printed_too() -> None:
         f"longest function: {longest} lines",
         f"files that mention {DRIVER}: {driver}",
     )
-    assert [each for each in beginnings if not any(line.startswith(each) for line in printed)] == []
+    assert [beginning for beginning in beginnings if not any(line.startswith(beginning) for line in printed)] == []
     assert any(line.startswith("lines: ") and line.endswith(f", median {median}") for line in printed)
     groups = printed[printed.index(next(line for line in printed if line.startswith("groups of packages"))) + 1 :]
     assert sum(len(group.split(", ")) for group in groups) == int(circle)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The shares of `make test` fit into the time that it may take."""
+"""The shares of `make test` fit into its time limit."""
 
 from __future__ import annotations
 

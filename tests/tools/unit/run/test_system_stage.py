@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A failure is a failure, unless the node that it happened on went silent: then there is one more try."""
+"""Failed tests run once more only if their node went silent."""
 
 from __future__ import annotations
 

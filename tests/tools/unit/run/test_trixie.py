@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Debian's Python out of a root file system: what is taken, and how it is started."""
+"""Debian's Python from a root file system: the unpacked files, and how it is started."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ FILES = {
 }
 
 
-def archive(folder: Path) -> Path:
-    path = folder / "root.tar"
+def archive(directory: Path) -> Path:
+    path = directory / "root.tar"
     with tarfile.open(path, "w") as tar:
         for name, text in FILES.items():
-            file = folder / "file"
+            file = directory / "file"
             file.write_text(text)
             file.chmod(0o755)
             tar.add(file, name)
@@ -40,8 +40,8 @@ def archive(folder: Path) -> Path:
 
 def test_python_its_library_and_shared_libraries_are_taken_and_nothing_else(tmp_path: Path) -> None:
     trixie.unpack(archive(tmp_path), tmp_path / "root")
-    found = {str(path.relative_to(tmp_path / "root")) for path in (tmp_path / "root").rglob("*") if path.is_file()}
-    assert found == {
+    files = {str(path.relative_to(tmp_path / "root")) for path in (tmp_path / "root").rglob("*") if path.is_file()}
+    assert files == {
         trixie.PROGRAM,
         f"{trixie.STANDARD_LIBRARY}os.py",
         f"{trixie.LIBRARIES}/{LOADER}",
@@ -55,22 +55,22 @@ def test_the_loader_gets_the_name_by_which_python_was_called(tmp_path: Path) -> 
     trixie.unpack(archive(tmp_path), root)
     link = tmp_path / "venv-python"
     link.symlink_to(root / "usr/bin/python")
-    shown = subprocess.run([link, "-c", "a b"], capture_output=True, text=True, check=True).stdout.splitlines()
+    arguments = subprocess.run([link, "-c", "a b"], capture_output=True, text=True, check=True).stdout.splitlines()
     libraries, program = root / trixie.LIBRARIES, root / trixie.PROGRAM
-    assert shown == ["--argv0", str(link), "--library-path", str(libraries), str(program), "-c", "a b"]
+    assert arguments == ["--argv0", str(link), "--library-path", str(libraries), str(program), "-c", "a b"]
 
 
 def test_a_python_without_ensurepip_gets_pip_from_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
+    commands: list[list[str]] = []
 
     def run(argv: list[object], **_options: object) -> subprocess.CompletedProcess[str]:
-        words = [str(each) for each in argv]
-        asked.append(words)
+        words = [str(argument) for argument in argv]
+        commands.append(words)
         if words[1:3] == ["-c", "import ensurepip"]:
             return subprocess.CompletedProcess(words, 1, "", "")
         return subprocess.CompletedProcess(words, 0, "/venv/site-packages\n", "")
 
     monkeypatch.setattr(subprocess, "run", run)
     venvs.install(Recipe("dev", Path("/debian/python"), ""), tmp_path)
-    assert ["/debian/python", "-m", "venv", "--without-pip", str(tmp_path)] in asked
-    assert any(words[-3:] == ["--target", "/venv/site-packages", "pip"] for words in asked)
+    assert ["/debian/python", "-m", "venv", "--without-pip", str(tmp_path)] in commands
+    assert any(words[-3:] == ["--target", "/venv/site-packages", "pip"] for words in commands)

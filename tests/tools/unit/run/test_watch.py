@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node that goes silent is asked what it is at, and taken down."""
+"""The state of a silent node is recorded before the node is taken down."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
     return Lab(tmp_path, os.environ)
 
 
-def test_a_silent_node_goes_and_what_it_was_at_is_told_once(lab: Lab, tmp_path: Path) -> None:
+def test_a_silent_node_is_taken_down_and_its_state_is_reported_once(lab: Lab, tmp_path: Path) -> None:
     asked: list[int] = []
 
     def answers(port: int) -> bool:
@@ -53,10 +53,10 @@ def test_a_silent_node_goes_and_what_it_was_at_is_told_once(lab: Lab, tmp_path: 
     assert (tmp_path / "dead").exists()
     assert not (tmp_path / "good").exists()
     assert set(asked) == {1, 2}
-    said = watch.silent()
-    assert list(said) == ["dead"]
-    assert "the node went silent" in said["dead"]
-    assert "VM: running" in said["dead"]
+    states = watch.silent()
+    assert list(states) == ["dead"]
+    assert "the node went silent" in states["dead"]
+    assert "VM: running" in states["dead"]
     assert watch.silent() == {}
 
 

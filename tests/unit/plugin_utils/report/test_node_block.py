@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     golden,
     put,
 )
-from ansible_collections.volcano.colocation.tests.tools.write_golden import shown
+from ansible_collections.volcano.colocation.tests.tools.write_golden import render_report
 
 
 def finding(code: str, severity: str, *evidence: str, remedy: str = "Do it.") -> dict[str, Any]:
@@ -41,7 +41,7 @@ def with_findings(*findings: dict[str, Any]) -> dict[str, Any]:
 def test_what_people_see_of_the_captured_nodes() -> None:
     """write_golden writes the expected document; review its diff."""
     expected = (FIXTURES / "reports" / "captured.txt").read_text(encoding="utf-8")
-    assert shown({name: golden("facts", name) for name in NAMES}) == expected
+    assert render_report({name: golden("facts", name) for name in NAMES}) == expected
 
 
 def test_a_healthy_node_takes_six_lines() -> None:
