@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
@@ -51,10 +52,13 @@ class Report:
     def text(self) -> str:
         """The report as Markdown."""
         rounds = len(self.runs.rounds[Contestant.PROVISION])
+        origin = (
+            f"Made by `{self.command}` on {date.today().isoformat()}: {rounds} interleaved rounds, "
+            f"median (lowest–highest). {self.machine}."
+        )
         return "\n\n".join(
             (
-                f"Made by `{self.command}` on {date.today().isoformat()}: {rounds} interleaved rounds, "
-                f"median (lowest–highest). {self.machine}.",
+                textwrap.fill(origin, 120, break_long_words=False, break_on_hyphens=False),
                 table.target_table(self.targets),
                 table.costs(self.runs),
                 table.ratio_table(self.runs),

@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.tests.support.checkout import CHECKO
 PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
 
 IN_CODE = re.compile(r"`([^`\n]+)`|^(?:    |\$ )?(make [^\n]+)$", re.MULTILINE)
+LONGEST_LINE = 120
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
 
 
@@ -43,6 +44,13 @@ def test_stages_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_of_prose_are_short(page: Path) -> None:
+    """Code blocks and rows of tables may be longer."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert [line for line in prose.splitlines() if len(line) > LONGEST_LINE and not line.startswith("|")] == []
 
 
 @pytest.mark.parametrize("page", pages.PAGES, ids=lambda page: page.name)
