@@ -24,7 +24,7 @@ def parts(relative: str) -> tuple[str, ...]:
     if relative.startswith("/"):
         reason = "it begins with a slash"
     elif not _NO_NAMES.isdisjoint(names):
-        reason = "it contains .., . or an empty part"
+        reason = "it has an empty, . or .. part"
     elif "\0" in relative:
         reason = "it has a zero byte"
     else:

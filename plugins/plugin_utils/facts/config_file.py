@@ -63,6 +63,12 @@ def changed_after(captured: Mapping[str, Any], process: Mapping[str, Any] | None
     return captured.get("ctime", 0.0) > process["started_at"]
 
 
+def missing_text_reason(captured: Mapping[str, Any]) -> str:
+    """Why a snapshot's file entry has no text: the error of the read, or the type of the file."""
+    kind = captured["kind"]
+    return captured.get("error", f"is a {'special file' if kind == 'special' else kind}, not a regular file")
+
+
 def read_config(
     path: str,
     captured: Mapping[str, Any],
@@ -72,8 +78,9 @@ def read_config(
     """ConfigFile of a snapshot's file entry."""
     kind = captured["kind"]
     if "text" not in captured:
-        message = captured.get("error", f"is a {kind}, not a regular file")
-        problem = None if kind == "missing" else Problem(path, message, remedy=captured.get("remedy"))
+        problem = (
+            None if kind == "missing" else Problem(path, missing_text_reason(captured), remedy=captured.get("remedy"))
+        )
         return ConfigFile(path, kind, problem=problem)
     stale = changed_after(captured, process)
     try:

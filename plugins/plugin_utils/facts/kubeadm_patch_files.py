@@ -16,6 +16,7 @@ from typing import Any
 
 from ..edit.readers import read_yaml
 from ..edit.text_errors import ParseError
+from .config_file import missing_text_reason
 
 _NAME = re.compile(r"kubeletconfiguration[^.+\n]*(?:\+(?P<kind>json|merge|strategic))?")
 _SEPARATOR = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
@@ -66,7 +67,7 @@ def read_patch(path: str, captured: Mapping[str, Any]) -> Patch | None:
     name = _NAME.match(path.rpartition("/")[2])
     kind = (name and name["kind"]) or "strategic"
     if "text" not in captured:
-        return Patch(path, kind, {}, problem=captured.get("error", f"is a {captured['kind']}, not a regular file"))
+        return Patch(path, kind, {}, problem=missing_text_reason(captured))
     if not captured["text"]:
         return None
     try:

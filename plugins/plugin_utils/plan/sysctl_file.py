@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.snapshot.machine_evidence import SYSCTLS_FILE
+from ..facts.config_file import missing_text_reason
 from ..profile.validators import ProfileError
 from .change_set import Refusal
 from .transaction_document import SCHEMA, new_id
@@ -44,7 +45,7 @@ def sysctl_refusals(captured: Mapping[str, Any], sysctls: Sequence[str]) -> tupl
     """Refuse a link, a directory, or a file that cannot be read."""
     if captured["kind"] == "missing" or (captured["kind"] == "regular" and "text" in captured):
         return ()
-    reason = captured.get("error", f"is a {captured['kind']}, not a regular file")
+    reason = missing_text_reason(captured)
     return (Refusal("sysctl-file-unusable", reason, "Move it away; the next run creates the file.", file=SYSCTLS_FILE),)
 
 

@@ -158,9 +158,11 @@ CASES = {
     ),
     "imports what is not there": _imports("/etc/containerd/none.toml does not exist", 'imports = ["none.toml"]'),
     "imports a pattern that is none": _imports("/etc/containerd/[.toml does not exist", 'imports = ["[.toml"]'),
-    "imports a text": _imports("imports is not a list of texts; containerd does not start with it", 'imports = "/x"'),
-    "imports a number": _imports("imports is not a list of texts; containerd does not start with it", "imports = [5]"),
-    "imports a name with NUL": _imports("which was not looked at. Import fewer", 'imports = ["/etc/x\\u0000.toml"]'),
+    "imports a text": _imports("imports is not a list of strings; containerd does not start with it", 'imports = "/x"'),
+    "imports a number": _imports(
+        "imports is not a list of strings; containerd does not start with it", "imports = [5]"
+    ),
+    "imports a name with NUL": _imports("which was not read. Import fewer", 'imports = ["/etc/x\\u0000.toml"]'),
     "imports a directory": _imports(NOT_READ, 'imports = ["/etc/containerd"]'),
     "imports what imports it": _imports(NOT_READ, IMPORTED, {X: 'version = 2\nimports = ["config.toml"]\n'}),
     "imports no TOML": _imports(NOT_READ, IMPORTED, {X: "a = [\n"}),

@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 
 DRIVER = {"cgroup_driver": "systemd"}
 PATH = f"/{KUBELET}"
-CORRECT = "Correct the file; it is left as it is."
+CORRECT = "Correct the file; this collection does not change it."
 AS_JSON = "begins with {, so kubelet reads it as JSON, but it is"
 NOT_YAML = "a character that YAML does not allow"
 
@@ -40,7 +40,10 @@ def _bytes(added: bytes) -> Case:
 def _field(line: str, message: str, place: str = "") -> Case:
     """A field that the task does not change, of a type that kubelet does not decode."""
     name = place or line.partition(":")[0]
-    says = (f"{PATH}:9: kubelet does not start with this file: {name} is not {message}", "take it out")
+    says = (
+        f"{PATH}:9: kubelet does not start with this file: {name} is not {message}",
+        "Correct the value, or remove it.",
+    )
     return Case("kubelet_config", DRIVER, says, {KUBELET: f"{KUBELET_TEXT}{line}\n"})
 
 
@@ -181,10 +184,10 @@ CASES = {
     "static pods are a list": _field("staticPodPath: [a]", "a text"),
     "scope is a mapping": _field("topologyManagerScope: {a: b}", "a text"),
     "unknown policy": _kubelet_would_not_start(
-        "kubelet knows no cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"
+        "kubelet does not know cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"
     ),
     "policy in small letters": _kubelet_would_not_start(
-        "kubelet knows no memoryManagerPolicy static", "memoryManagerPolicy: static"
+        "kubelet does not know memoryManagerPolicy static", "memoryManagerPolicy: static"
     ),
     "reservation is a text": _kubelet_would_not_start(
         "systemReserved is not a table of resources", "systemReserved: cpu=1"
@@ -211,7 +214,9 @@ CASES = {
     "directory in its place": Case(
         "kubelet_config", DRIVER, (f"{PATH}: is a directory, not a regular file", CORRECT), spoil=_directory
     ),
-    "pipe in its place": Case("kubelet_config", DRIVER, (f"{PATH}: ", "not a regular file", CORRECT), spoil=_pipe),
+    "pipe in its place": Case(
+        "kubelet_config", DRIVER, (f"{PATH}: is a special file, not a regular file", CORRECT), spoil=_pipe
+    ),
     "link to nothing": Case(
         "kubelet_config", DRIVER, (f"{PATH}: is a symbolic link", "replace the link with the file"), spoil=_dangling
     ),

@@ -37,7 +37,7 @@ def _dropin(says: tuple[str, ...], text: str | bytes, name: str = "10.conf") -> 
 
 
 def _reserved(message: str, flag: str) -> Case:
-    says = ("/var/lib/kubelet/config.yaml: kubelet cannot read a reservation", message, f"/{FLAGS}, --system-reserved")
+    says = ("/var/lib/kubelet/config.yaml: kubelet cannot parse a reservation", message, f"/{FLAGS}, --system-reserved")
     return Case("kubelet_config", DRIVER, says, {**STARTED, FLAGS: f'KUBELET_KUBEADM_ARGS="{flag}"\n'})
 
 

@@ -54,7 +54,9 @@ CASES = {
     "reserved amount is a list": _kubelet(f"system_reserved.cpu: '[1]' {QUANTITY}", system_reserved={"cpu": [1]}),
     "reserved amount is a switch": _kubelet(f"'True' {QUANTITY}", system_reserved={"cpu": True}),
     "reserved amount is nothing": _kubelet(f"kube_reserved.cpu: '' {QUANTITY}", kube_reserved={"cpu": ""}),
-    "reserved amount ends its line": _kubelet("system_reserved.cpu: '1\\n' has blanks", system_reserved={"cpu": "1\n"}),
+    "reserved amount ends its line": _kubelet(
+        "system_reserved.cpu: '1\\n' starts or ends with whitespace", system_reserved={"cpu": "1\n"}
+    ),
     "reserved amount beyond 64 bits": _kubelet("does not fit in 64 bits", system_reserved={"memory": "9" * 40}),
     "reserved amount with an absurd exponent": _kubelet("64 bits", system_reserved={"memory": "1e999"}),
     "unknown resource": _kubelet("system_reserved: 'gpu' cannot be reserved", system_reserved={"gpu": 1}),
@@ -62,7 +64,9 @@ CASES = {
     "CPUs half": _kubelet(f"reserved_system_cpus: '0-' {CPUS}", reserved_system_cpus="0-"),
     "CPUs backwards": _kubelet("3-1 runs backwards", reserved_system_cpus="3-1"),
     "CPUs without end": _kubelet("there is no CPU 99999999999", reserved_system_cpus="0-99999999999"),
-    "CPUs end their line": _kubelet("reserved_system_cpus: '0\\n' starts or ends", reserved_system_cpus="0\n"),
+    "CPUs end their line": _kubelet(
+        "reserved_system_cpus: '0\\n' starts or ends with whitespace", reserved_system_cpus="0\n"
+    ),
     "CPUs in other digits": _kubelet(CPUS, reserved_system_cpus="\u0663"),
     "CPUs of a shell": _kubelet(CPUS, reserved_system_cpus="0;reboot"),
     "unknown enforcement": _kubelet("enforce_node_allocatable", enforce_node_allocatable="all"),
@@ -84,8 +88,8 @@ CASES = {
     "reserved memory of a disk": _memory("'disk' is neither", {"numaNode": 0, "limits": {"disk": "1"}}),
     "reserved memory twice": _memory("has memory twice", *[{"numaNode": 0, "limits": LIMITS}] * 2),
     "reserved memory that cannot be computed": _kubelet("reservedMemory cannot be computed", reserved_memory="auto"),
-    "factor 0": _kubelet("memory_throttling_factor: 0.0 is not more than 0", memory_throttling_factor=0),
-    "factor that is not a number": _kubelet("nan is not more than 0 and at most 1", memory_throttling_factor="nan"),
+    "factor 0": _kubelet("memory_throttling_factor: 0.0 is not greater than 0", memory_throttling_factor=0),
+    "factor that is not a number": _kubelet("nan is not greater than 0 and at most 1", memory_throttling_factor="nan"),
     "switch of a word": _kubelet("fail_cgroup_v1", fail_cgroup_v1="maybe"),
     "pids of a word": _kubelet("pod_pids_limit", pod_pids_limit="many"),
     "pids below -1": _kubelet("pod_pids_limit: -2 is not a number of processes", pod_pids_limit=-2),

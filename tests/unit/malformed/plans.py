@@ -79,7 +79,7 @@ def _refused(message: str, plan: str, **more: Any) -> Case:
 
 ANSWERED = {
     "link": _refused(f"/{KUBELET}: it is a symbolic link to /real.yaml", _edit(), spoil=_link),
-    "directory that leads out": _refused("it is not there any more", _edit(), spoil=_led_out),
+    "directory that leads out": _refused(f"/{KUBELET}: it no longer exists", _edit(), spoil=_led_out),
     "another text": _refused("was changed by someone else since it was read", _edit(before_sha256="0" * 64)),
     "file that is there": _refused("was created by someone else", _edit(before_sha256=None)),
     "file that is gone": _refused("no longer exists", _edit("/etc/none")),

@@ -15,8 +15,8 @@ CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
 SLICE = {"slice": "system.slice"}
 PIDS = {**SLICE, "settings": {"pids_max": 10}}
 ABSENT = object()
-TASKS, BYTES = "It takes a tasks from 1", "It takes bytes, from 4096"
-MOVE = "Move it away: what was set stays as it is until the next boot"
+TASKS, BYTES = "Use a whole number (tasks) from 1", "Use bytes from 4096"
+MOVE = "Move the file away: the settings stay in effect until the next boot"
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,13 @@ CASES = {
     "number is a word": _setting("pids_max", "many", "pids_max: 'many' is not a whole number", TASKS),
     "number below all": _setting("pids_max", -1, "pids_max: -1 is out of range", TASKS),
     "number beyond all": _setting("pids_max", 10**30, "is out of range", TASKS),
-    "number is a list": _setting("pids_max", [1], "pids_max: [1] is no such value", TASKS),
-    "number is a mapping": _setting("pids_max", {"a": 1}, "is no such value", TASKS),
-    "number is a switch": _setting("pids_max", True, "pids_max: True is no such value", TASKS),
-    "number is a fraction": _setting("pids_max", 1.5, "is no whole number", TASKS),
-    "number in two lines": _setting("pids_max", "1\n2", "is no whole number", TASKS),
-    "weight 0": _setting("cpu_weight", 0, "cpu_weight: 0 is out of range. It takes a weight from 1 to 10000"),
-    "weight is not a number": _setting("cpu_weight", "nan", "'nan' is no whole number"),
+    "number is a list": _setting("pids_max", [1], "pids_max: [1] is not a number or an amount", TASKS),
+    "number is a mapping": _setting("pids_max", {"a": 1}, "is not a number or an amount", TASKS),
+    "number is a switch": _setting("pids_max", True, "pids_max: True is not a number or an amount", TASKS),
+    "number is a fraction": _setting("pids_max", 1.5, "is not a whole number", TASKS),
+    "number in two lines": _setting("pids_max", "1\n2", "is not a whole number", TASKS),
+    "weight 0": _setting("cpu_weight", 0, "cpu_weight: 0 is out of range. Use a whole number (weight) from 1 to 10000"),
+    "weight is not a number": _setting("cpu_weight", "nan", "'nan' is not a whole number"),
     "quota is a word": _setting("cpu_quota", "lots", "cpu_quota: 'lots' is not a Kubernetes quantity", "CPUs, at most"),
     "quota below 0": _setting("cpu_quota", "-5%", "cpu_quota: '-5%'", "CPUs, at most"),
     "burst of a year": _setting("cpu_burst", "1 year", "cpu_burst: '1 year' is not a time such as"),
@@ -121,7 +121,9 @@ CASES = {
     "slice without a name": _target("'' is not the name of a slice", slice=""),
     "slice of another kind": _target("'x.service' is not the name of a slice", slice="x.service"),
     "slice with NUL": _target("is not the name of a slice", slice="a\0.slice"),
-    "path through ..": _target("'../etc' is not a path below the cgroup root", path="../etc"),
+    "path through ..": _target(
+        "'../etc' is not a path below the cgroup root: it has an empty, . or .. part", path="../etc"
+    ),
     "path from the root": _target("'/' is not a path below the cgroup root", path="/"),
     "path of nothing": _target("the root cgroup has no limits", path=""),
     "path with NUL": _target("it has a zero byte", path="a\0b"),
@@ -133,21 +135,25 @@ CASES = {
     "unknown class": _target("value of qos_class must be one of", qos_class="bogus"),
     "two targets": _option("mutually exclusive: qos_class|slice", qos_class="burstable"),
     "no target": _target("one of the following is required: qos_class, slice"),
-    "settings with state absent": _option("settings are given with state: absent", state="absent"),
-    "pods of no class": _option("level: pods is given without qos_class", level="pods"),
-    "version of a word": _option("kubelet_version: 'new' is no version. Write it like 1.31", kubelet_version="new"),
-    "root that is not there": _option("/none: is no cgroup tree", cgroup_root="/none"),
-    "root with NUL": _option("is no absolute path", cgroup_root="x\0"),
-    "kubelet's root through ..": _target("is no path of a cgroup", qos_class="burstable", kubelet_cgroup_root="../x"),
+    "settings with state absent": _option("settings are set with state: absent", state="absent"),
+    "pods of no class": _option("level: pods is set without qos_class", level="pods"),
+    "version of a word": _option("kubelet_version: 'new' is not a version. Write it like 1.31", kubelet_version="new"),
+    "root that is not there": _option("/none: is not a cgroup tree", cgroup_root="/none"),
+    "root with NUL": _option("is not an absolute path", cgroup_root="x\0"),
+    "kubelet's root through ..": _target(
+        "is not the path of a cgroup", qos_class="burstable", kubelet_cgroup_root="../x"
+    ),
     "misspelt option": _option("Unsupported parameters", bogus=1),
     "CPUs are a word": _percent("'cpus' is of type str", cpus="x"),
-    "no CPUs": _percent("cpus: 0.0 is no number of CPUs. Write it like 64 or 2.5", cpus=0),
-    "CPUs below 0": _percent("cpus: -1.0 is no number of CPUs", cpus=-1),
-    "CPUs that are not a number": _percent("cpus: nan is no number of CPUs", cpus="nan"),
-    "CPUs without bound": _percent("cpus: inf is no number of CPUs", cpus="inf"),
-    "memory is a word": _percent("memory: 'x' is no amount of memory. Write it like 64Gi", "memory_max", memory="x"),
-    "memory below 0": _percent("memory: '-1' is no amount of memory", "memory_max", memory="-1"),
-    "memory beyond all": _percent("memory: '1e99999' is no amount of memory", "memory_max", memory="1e99999"),
+    "no CPUs": _percent("cpus: 0.0 is not a number of CPUs. Write it like 64 or 2.5", cpus=0),
+    "CPUs below 0": _percent("cpus: -1.0 is not a number of CPUs", cpus=-1),
+    "CPUs that are not a number": _percent("cpus: nan is not a number of CPUs", cpus="nan"),
+    "CPUs without bound": _percent("cpus: inf is not a number of CPUs", cpus="inf"),
+    "memory is a word": _percent(
+        "memory: 'x' is not an amount of memory. Write it like 64Gi", "memory_max", memory="x"
+    ),
+    "memory below 0": _percent("memory: '-1' is not an amount of memory", "memory_max", memory="-1"),
+    "memory beyond all": _percent("memory: '1e99999' is not an amount of memory", "memory_max", memory="1e99999"),
     "record empty": _record(""),
     "record of bytes": _record(bytes(range(256))),
     "record cut off": _record(document(ENTRY)[:80]),

@@ -23,7 +23,7 @@ def _name(name: Any, message: str) -> Case:
 def _property(message: str, **properties: Any) -> Case:
     name = next(iter(properties))
     options = {"name": "a.slice", "properties": properties}
-    return Case("systemd_slice", options, (f"{name}: ", "is not what systemd takes", message))
+    return Case("systemd_slice", options, (f"{name}: ", "is not a value that systemd accepts", message))
 
 
 def _option(message: str, **options: Any) -> Case:
@@ -96,13 +96,19 @@ CASES = {
     "unknown controller": _option("'bogus' is not a controller of the kernel", controllers=["bogus"]),
     "description in two lines": _option("is not one line of printable text", description="a\nExecStart=/x"),
     "unknown state": _option("state must be one of: present, absent", state="gone"),
-    "root that is not there": _option("root: '/none/such' is no folder", root="/none/such"),
-    "file of another program": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: "[Slice]\n"}),
-    "bytes for a file": _place(f"/{FILE}: this file is not ours", "Remove the file", {FILE: bytes(range(256))}),
-    "directory instead of a file": _place(f"/{FILE}: it is not a regular file", "Name the file", {f"{FILE}/x": "y"}),
-    "link for a file": _place(f"/{FILE}: it is a symbolic link", "put a regular file", spoil=_linked),
-    "pipe for a file": _place(f"/{FILE}: it is not a regular file", "Name the file", spoil=_piped),
+    "root that is not there": _option("root: '/none/such' is not a directory", root="/none/such"),
+    "file of another program": _place(
+        f"/{FILE}: volcano.colocation does not manage this file", "Remove the file", {FILE: "[Slice]\n"}
+    ),
+    "bytes for a file": _place(
+        f"/{FILE}: volcano.colocation does not manage this file", "Remove the file", {FILE: bytes(range(256))}
+    ),
+    "directory instead of a file": _place(
+        f"/{FILE}: it is not a regular file", "Use the path of the file", {f"{FILE}/x": "y"}
+    ),
+    "link for a file": _place(f"/{FILE}: it is a symbolic link", "replace the link with a regular file", spoil=_linked),
+    "pipe for a file": _place(f"/{FILE}: it is not a regular file", "Use the path of the file", spoil=_piped),
     "file for the link": _place(f"/{LINK}: it is not a symbolic link", "Remove it", {LINK: "x"}),
     "another link": _place(f"/{LINK}: it is a link to /x", "Remove it", spoil=_wanted_otherwise),
-    "directory that leads out": _place("does not lead to a folder", "put a folder in the place", spoil=_led_out),
+    "directory that leads out": _place("which is not a directory", "replace the link with a directory", spoil=_led_out),
 }

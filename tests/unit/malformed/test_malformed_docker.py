@@ -39,7 +39,7 @@ def test_it_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
     plan = make_plan(interpret(snapshot_of(node, tmp_path)), profile_of(cgroup_driver="systemd"), allow_disruption=True)
     place = DAEMON if line is None else f"{DAEMON}:{line}"
     refusals = [str(refusal) for refusal in plan.refusals]
-    assert [line for line in refusals if line.startswith(f"{place}: {message}") and "Correct the file" in line], (
+    assert any(reason.startswith(f"{place}: {message}") and "Correct the file" in reason for reason in refusals), (
         refusals
     )
     assert plan.changes == ()

@@ -72,11 +72,11 @@ def test_the_root_itself_may_be_a_symlink(host: Host, tmp_path: Path) -> None:
     ("relative", "reason"),
     [
         ("/a", "it begins with a slash"),
-        ("..", r"it contains \.\., \. or an empty part"),
-        ("a/../../outside", r"it contains \.\., \. or an empty part"),
-        ("a//b", r"it contains \.\., \. or an empty part"),
-        ("a/", r"it contains \.\., \. or an empty part"),
-        ("./a", r"it contains \.\., \. or an empty part"),
+        ("..", r"it has an empty, \. or \.\. part"),
+        ("a/../../outside", r"it has an empty, \. or \.\. part"),
+        ("a//b", r"it has an empty, \. or \.\. part"),
+        ("a/", r"it has an empty, \. or \.\. part"),
+        ("./a", r"it has an empty, \. or \.\. part"),
         ("a\0b", "it has a zero byte"),
     ],
 )
