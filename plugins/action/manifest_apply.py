@@ -105,7 +105,8 @@ def _document(arguments: Mapping[str, Any]) -> ManifestDocument:
     path = arguments["manifest"]
     if not path:
         raise ClusterError(
-            "The option manifest is not set", "Nothing was changed. Give the path of one on the controller."
+            "The option manifest is not set",
+            "Nothing was changed. Set it to the path of a manifest on the controller.",
         )
     check_registry(arguments["registry"])
     try:

@@ -195,7 +195,7 @@ def _relaunch(host: Host, store: Store, transaction: str) -> None:
     count = (store.read(transaction, LAUNCHES) or {}).get("again", 0)
     if not isinstance(count, int) or count >= RELAUNCHES:
         raise NotStarted(
-            f"the engine ended without a result, {1 + RELAUNCHES} times",
+            f"the engine was started {1 + RELAUNCHES} times, and ended without a result each time",
             f"See journalctl --unit {unit(transaction)} on the node, then run this again, which rolls it back",
         )
     limit = _run_time(store, transaction)

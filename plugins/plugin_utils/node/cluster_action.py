@@ -68,7 +68,9 @@ class ClusterAction(HostvarsAction):
             )
         kubeconfig = arguments["kubeconfig"]
         if not kubeconfig:
-            raise ClusterError(self.UNNAMED, "Nothing was changed. Give the path of one on the controller.")
+            raise ClusterError(
+                self.UNNAMED, "Nothing was changed. Set it to the path of a kubeconfig on the controller."
+            )
         path = os.path.abspath(kubeconfig)
         if not os.path.isfile(path):
             raise ClusterError(
