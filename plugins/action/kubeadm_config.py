@@ -31,7 +31,7 @@ REGISTERED = ("node_observed", "node_aligned", "node_restore_planned", "node_res
 class ActionModule(ClusterAction):
     ARGUMENTS = KUBEADM_CONFIG
 
-    UNNAMED = "colocation_kubeadm_edit_configmap is true, and colocation_kubeconfig names no kubeconfig"
+    UNNAMED = "colocation_kubeadm_edit_configmap is true, and colocation_kubeconfig is not set"
     PAGE = "docs/kubeadm.md"
     ALTERNATIVE = ", or set colocation_kubeadm_edit_configmap to false to write nothing to the cluster"
 

@@ -35,7 +35,7 @@ from ..plugin_utils.report.facts_document import to_builtins
 class ActionModule(ClusterAction):
     ARGUMENTS = MANIFEST_APPLY
 
-    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a manifest can be applied only through an API server"
+    UNNAMED = "colocation_kubeconfig is not set, and a manifest can be applied only through an API server"
     PAGE = "docs/scheduler.md"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:

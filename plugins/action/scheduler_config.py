@@ -20,7 +20,7 @@ from ..plugin_utils.scheduler.target_spec import parse_target_spec
 class ActionModule(ClusterAction):
     ARGUMENTS = SCHEDULER_CONFIG
 
-    UNNAMED = "colocation_kubeconfig names no kubeconfig, and a scheduler can be configured only through an API server"
+    UNNAMED = "colocation_kubeconfig is not set, and a scheduler can be configured only through an API server"
     PAGE = "docs/scheduler.md"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:

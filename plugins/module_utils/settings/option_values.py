@@ -216,8 +216,8 @@ _WORDS: Mapping[Kind, Callable[[Knob], str]] = {
     Kind.CPUS: lambda knob: "numbers of %s from 0 to %s, for example 0-3,8" % (knob.unit, knob.maximum),
     Kind.CHOICE: lambda knob: "one of %s" % ", ".join(knob.choices),
     Kind.DEVICES: lambda _knob: (
-        "a mapping of devices, /dev/sda or 8:0, to any of rbps, wbps (bytes a second), riops or wiops (operations a second), "
-        "each at least 1, for example 10M, or max"
+        "a mapping of devices, /dev/sda or 8:0, to any of rbps, wbps (bytes a second), riops or wiops"
+        " (operations a second), each at least 1, for example 10M, or max"
     ),
 }
 

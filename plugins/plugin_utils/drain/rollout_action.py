@@ -60,7 +60,7 @@ class RoleResultsAction(HostvarsAction):
 class RolloutAction(ClusterAction, RoleResultsAction):
     """An action of a rollout with access to the API server."""
 
-    UNNAMED = "colocation_drain is true, and colocation_kubeconfig names no kubeconfig"
+    UNNAMED = "colocation_drain is true, and colocation_kubeconfig is not set"
     PAGE = "docs/rollout.md"
     # A drain has evicted pods when its next request fails.
     UNTOUCHED = ""
