@@ -152,7 +152,7 @@ def _plan(simulation: Any) -> dict[str, Any]:
 
 def _committed(root: Path) -> dict[str, Any]:
     simulation = _simulated(root)
-    answer = helper("support.node.transaction_runs").carry_out(simulation, _plan(simulation))
+    answer = helper("support.node.transaction_runs").run_transaction(simulation, _plan(simulation))
     assert answer["state"] == "committed", answer
     return _node(simulation)
 
@@ -164,7 +164,7 @@ def _interrupted(root: Path, step: str) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patched:
         runs.break_step(patched, step, runs.crash)
         with pytest.raises(runs.Crash):
-            runs.carry_out(simulation, _plan(simulation))
+            runs.run_transaction(simulation, _plan(simulation))
     return _node(simulation)
 
 
@@ -188,7 +188,7 @@ def _interrupted_undo(root: Path, step: str) -> dict[str, Any]:
         runs.break_step(patched, "health gate", fail)
         patched.setattr(rollback, "STEPS", cut)
         with pytest.raises(runs.Crash):
-            runs.carry_out(simulation, _plan(simulation))
+            runs.run_transaction(simulation, _plan(simulation))
     return _node(simulation)
 
 
@@ -233,10 +233,10 @@ def kubeadm(_folder: Path) -> dict[str, Any]:
     permission = importlib.import_module(f"{PACKAGE}.plugins.plugin_utils.kubeadm.play_hosts")
     clusters = helper("support.clusters.kubeadm_clusters")
     auto = permission.ConfigMapPermission(None)
-    first = plan.plan_cluster([clusters.host("a")], clusters.seen("a"), auto)
-    more = clusters.host("a", fields={**clusters.WANTED, ("podPidsLimit",): 99})
+    first = plan.plan_cluster([clusters.host("a")], clusters.kubeadm_state("a"), auto)
+    more = clusters.host("a", fields={**clusters.DESIRED, ("podPidsLimit",): 99})
     there = clusters.config_map(first.after, "2")
-    second = plan.plan_cluster([more], clusters.seen("a", found=there, journal=first.journal), auto)
+    second = plan.plan_cluster([more], clusters.kubeadm_state("a", stored=there, journal=first.journal), auto)
     runs = {"first": (first, "2"), "second": (second, "3")}
     return {
         "original": clusters.TEXT,
@@ -276,7 +276,7 @@ def scheduler(folder: Path) -> dict[str, Any]:
 
     def apply(cut: int | None) -> Any:
         server = test.server(cut=cut)
-        test.run(server, {**test.WANTED, "kubeconfig": kubeconfig})
+        test.run(server, {**test.DESIRED, "kubeconfig": kubeconfig})
         return server
 
     return {"before": _objects(test.server()), **_after(apply)}

@@ -23,15 +23,15 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     FIXTURES,
     NAMES,
     captured,
+    desired,
     facts_of,
-    wanted,
 )
 from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents import facts_document
 
 
 def alignment_document(name: str) -> dict[str, Any]:
     """The transaction that aligns a captured node, without its id and its controller, which are never the same."""
-    snapshot, profile = captured(name), wanted()
+    snapshot, profile = captured(name), desired()
     facts = facts_of(snapshot)
     plan = make_plan(facts, profile, allow_disruption=True)
     document = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), 300)

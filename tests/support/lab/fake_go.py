@@ -30,16 +30,16 @@ done
 
 
 class FakeGo:
-    """A ``go`` that writes a file with its package for each program, or fails as it is asked to."""
+    """A ``go`` that writes a file with its package for each program, or fails as configured."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.calls = folder / "calls"
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.calls = directory / "calls"
         self.write()
 
     def write(self, release: str = "1.26.8", failure: str = "") -> None:
-        """``failure`` is shell that runs before a program is written; the folder of the programs is in ``$output``."""
-        program = self.folder / "go"
+        """``failure``: shell code that runs before a program is written; ``$output`` is the programs' directory."""
+        program = self.directory / "go"
         program.write_text(SCRIPT.format(release=release, calls=self.calls, failure=failure))
         program.chmod(0o755)
 
@@ -49,17 +49,17 @@ class FakeGo:
         return self.calls.read_text().splitlines() if self.calls.exists() else []
 
 
-def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
-    """The only Go of this machine, below ``folder``; the lab's cache is ``folder / "cache"``."""
-    (folder / "bin").mkdir()
-    hide(folder, monkeypatch)
-    monkeypatch.setenv("PATH", f"{folder / 'bin'}:/usr/bin:/bin")
-    monkeypatch.setenv("COLOCATION_LAB_CACHE", str(folder / "cache"))
-    return FakeGo(folder / "bin")
+def install(directory: Path, monkeypatch: pytest.MonkeyPatch) -> FakeGo:
+    """The only Go of this machine, below ``directory``; the lab's cache is ``directory / "cache"``."""
+    (directory / "bin").mkdir()
+    hide(directory, monkeypatch)
+    monkeypatch.setenv("PATH", f"{directory / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("COLOCATION_LAB_CACHE", str(directory / "cache"))
+    return FakeGo(directory / "bin")
 
 
-def hide(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def hide(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No Go on PATH, nor where Go's own archive and Debian's packages have it."""
-    monkeypatch.setattr(golang, "UPSTREAM_PROGRAMS", str(folder / "none"))
-    monkeypatch.setattr(golang, "DEBIAN_LIBRARIES", folder / "none")
-    monkeypatch.setenv("PATH", str(folder / "none"))
+    monkeypatch.setattr(golang, "UPSTREAM_PROGRAMS", str(directory / "none"))
+    monkeypatch.setattr(golang, "DEBIAN_LIBRARIES", directory / "none")
+    monkeypatch.setenv("PATH", str(directory / "none"))

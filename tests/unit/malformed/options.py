@@ -54,7 +54,9 @@ CASES = {
     "reserved amount is a list": _kubelet(f"system_reserved.cpu: '[1]' {QUANTITY}", system_reserved={"cpu": [1]}),
     "reserved amount is a switch": _kubelet(f"'True' {QUANTITY}", system_reserved={"cpu": True}),
     "reserved amount is nothing": _kubelet(f"kube_reserved.cpu: '' {QUANTITY}", kube_reserved={"cpu": ""}),
-    "reserved amount ends its line": _kubelet("system_reserved.cpu: '1\\n' has blanks", system_reserved={"cpu": "1\n"}),
+    "reserved amount ends its line": _kubelet(
+        "system_reserved.cpu: '1\\n' has whitespace", system_reserved={"cpu": "1\n"}
+    ),
     "reserved amount beyond 64 bits": _kubelet("does not fit in 64 bits", system_reserved={"memory": "9" * 40}),
     "reserved amount with an absurd exponent": _kubelet("64 bits", system_reserved={"memory": "1e999"}),
     "unknown resource": _kubelet("system_reserved: 'gpu' cannot be reserved", system_reserved={"gpu": 1}),

@@ -33,7 +33,7 @@ def use_pip(folder: Path, monkeypatch: pytest.MonkeyPatch, failure: str = "") ->
 
 
 def test_go_on_path_is_used_when_it_is_new_enough(go: FakeGo) -> None:
-    assert golang.find_go((1, 26, 0)) == golang.Go(str(go.folder / "go"), (1, 26, 8))
+    assert golang.find_go((1, 26, 0)) == golang.Go(str(go.directory / "go"), (1, 26, 8))
 
 
 def test_an_older_go_is_passed_over_for_debians_newest(

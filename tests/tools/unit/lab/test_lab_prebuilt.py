@@ -21,7 +21,7 @@ from ansible_collections.volcano.colocation.tests.support.lab.fake_go import ins
 @pytest.fixture(name="cache")
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cache:
     """A cache with root file systems and the pause program, on a machine whose only program is Go."""
-    folder = install(tmp_path, monkeypatch).folder
+    folder = install(tmp_path, monkeypatch).directory
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setattr(requirements, "_SYSTEM", ())
     monkeypatch.setattr(accel, "has_device", lambda: False)

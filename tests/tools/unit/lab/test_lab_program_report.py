@@ -55,7 +55,7 @@ def test_the_list_shows_what_is_built_and_how_long_it_took(go: FakeGo, capsys: p
     lines = capsys.readouterr().out.splitlines()
     assert any(re.match(r"etcd-3\.6 +3\.6\.\d+ +test +\d+ s +0 MB +etcd$", line) for line in lines)
     assert any(line.startswith("kubernetes-1.37") and "not built" in line for line in lines)
-    assert any(line == f"Go 1.26.8: {go.folder / 'go'}" for line in lines)
+    assert any(line == f"Go 1.26.8: {go.directory / 'go'}" for line in lines)
 
 
 def test_a_build_that_fails_does_not_keep_the_next_one(go: FakeGo, capsys: pytest.CaptureFixture[str]) -> None:

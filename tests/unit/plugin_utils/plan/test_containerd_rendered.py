@@ -222,7 +222,7 @@ def test_a_handler_that_the_base_declares_is_refused_without_an_import(tmp_path:
     node.changed(files={path: node.file(path) + more})
     _facts, _edits, (message,) = planned(node, {"cgroup_driver": "systemd"})
     assert "the table of nvidia is before the tables that can be edited, and TOML allows a table only once" in message
-    assert "Upgrade k3s to a release that imports a folder of drop-ins" in message
+    assert "Upgrade k3s to a release that imports a directory of drop-ins" in message
 
 
 def test_nri_that_actions_of_a_template_write_is_left_to_them(tmp_path: Path) -> None:
