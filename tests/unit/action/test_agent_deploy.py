@@ -90,7 +90,7 @@ def test_an_archive_is_read_on_the_controller(lived: Run) -> None:
         ("verify", "is not a kubeconfig: "),
         ("trial", "is not a kubeconfig: "),
         ("image", f"and the archive contains {NAME} for pdp11. Nothing was changed"),
-        ("pod", "'0/1' is no pod's UID"),
+        ("pod", "'0/1' is not the UID of a pod"),
     ],
 )
 def test_invalid_input_is_reported_before_any_change(lived: Run, name: str, message: str) -> None:

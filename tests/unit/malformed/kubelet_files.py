@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 
 DRIVER = {"cgroup_driver": "systemd"}
 PATH = f"/{KUBELET}"
-CORRECT = "Correct the file; it is left as it is."
+CORRECT = "Correct the file; this collection does not change it."
 AS_JSON = "begins with {, so kubelet reads it as JSON, but it is"
 NOT_YAML = "a character that YAML does not allow"
 

@@ -55,7 +55,7 @@ CASES = {
     "reserved amount is a switch": _kubelet(f"'True' {QUANTITY}", system_reserved={"cpu": True}),
     "reserved amount is nothing": _kubelet(f"kube_reserved.cpu: '' {QUANTITY}", kube_reserved={"cpu": ""}),
     "reserved amount ends its line": _kubelet(
-        "system_reserved.cpu: '1\\n' has whitespace", system_reserved={"cpu": "1\n"}
+        "system_reserved.cpu: '1\\n' starts or ends with whitespace", system_reserved={"cpu": "1\n"}
     ),
     "reserved amount beyond 64 bits": _kubelet("does not fit in 64 bits", system_reserved={"memory": "9" * 40}),
     "reserved amount with an absurd exponent": _kubelet("64 bits", system_reserved={"memory": "1e999"}),

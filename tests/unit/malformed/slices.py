@@ -97,12 +97,16 @@ CASES = {
     "description in two lines": _option("is not one line of printable text", description="a\nExecStart=/x"),
     "unknown state": _option("state must be one of: present, absent", state="gone"),
     "root that is not there": _option("root: '/none/such' is not a directory", root="/none/such"),
-    "file of another program": _place(f"/{FILE}: does not manage this file", "Remove the file", {FILE: "[Slice]\n"}),
-    "bytes for a file": _place(f"/{FILE}: does not manage this file", "Remove the file", {FILE: bytes(range(256))}),
+    "file of another program": _place(
+        f"/{FILE}: volcano.colocation does not manage", "Remove the file", {FILE: "[Slice]\n"}
+    ),
+    "bytes for a file": _place(
+        f"/{FILE}: volcano.colocation does not manage", "Remove the file", {FILE: bytes(range(256))}
+    ),
     "directory instead of a file": _place(f"/{FILE}: it is not a regular file", "Name the file", {f"{FILE}/x": "y"}),
     "link for a file": _place(f"/{FILE}: it is a symbolic link", "put a regular file", spoil=_linked),
     "pipe for a file": _place(f"/{FILE}: it is not a regular file", "Name the file", spoil=_piped),
     "file for the link": _place(f"/{LINK}: it is not a symbolic link", "Remove it", {LINK: "x"}),
     "another link": _place(f"/{LINK}: it is a link to /x", "Remove it", spoil=_wanted_otherwise),
-    "directory that leads out": _place("does not lead to a directory", "put a directory in the place", spoil=_led_out),
+    "directory that leads out": _place("which is not a directory", "Create", spoil=_led_out),
 }
