@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows on one node, one after the other: the run that meets a row's fault is the next run of the row before.
+"""Runs rows on one node: the run that meets the fault of a row is also the next run of the previous row.
 
-A node that has ended as before can meet the next fault; one that was aligned or lost is thrown away.
+A node that ended as before is reused for the next fault; an aligned or lost node is deleted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..lab.silence import NodeSilent
 from ..system.node import Run, lab
 from .commands import STATE
 from .fault import End
-from .injection import Injection, told, unsaid, warned
+from .injection import Injection, describe_run, unsaid, warned
 from .judge import not_aligned
 from .node import FaultNode, NotInjected
 from .outcome import Outcome, Verdict
@@ -27,15 +27,15 @@ from .rows import NODES, Row
 
 JOURNALS = f"{STATE}/transactions/*/journal.json"
 FAILURES = (AssertionError, CalledProcessError, HasHung)
-"""The node does not answer or come back, or a run hung."""
+"""The node does not respond or does not come back, or a run hung."""
 
 
 @dataclass
 class Chain:
-    """The node of one cgroup version; ``keep`` is told every outcome as soon as its next run was seen."""
+    """The node of one cgroup version; ``keep`` receives every outcome after its next run."""
 
     cgroup: str
-    folder: Path
+    directory: Path
     keep: Callable[[Outcome], None]
     node: FaultNode | None = None
     waiting: list[tuple[Injection, Outcome]] = field(default_factory=list)
@@ -44,11 +44,11 @@ class Chain:
     def name(self) -> str:
         return node_name(self.cgroup)
 
-    def carry_out(self, row: Row) -> None:
-        """Inject a row's fault; what comes of it is kept at once, or when the run after it was seen."""
+    def inject(self, row: Row) -> None:
+        """Inject the fault of a row; its outcome is stored immediately, or after the next run."""
         try:
             if self.node is None:
-                self.node = FaultNode.boot(self.name, NODES[row.cgroup], self.folder)
+                self.node = FaultNode.boot(self.name, NODES[row.cgroup], self.directory)
             injection = Injection(row, self.node)
             outcome = injection.outcome()
         except NotInjected as reason:
@@ -57,7 +57,7 @@ class Chain:
             keep_evidence(self.name, row.name)
             self._throw_away(Outcome(row.name, Verdict.NOT_INJECTED, wrong=(str(reason),)))
         except FAILURES as error:
-            self._throw_away(Outcome(row.name, Verdict.LOST, wrong=(str(error) or type(error).__name__,)))
+            self._throw_away(Outcome(row.name, Verdict.FAILED, wrong=(str(error) or type(error).__name__,)))
         except (OSError, TypeError, ValueError) as error:
             self._throw_away(Outcome(row.name, Verdict.NOT_INJECTED, wrong=(f"the suite failed: {error!r}",)))
         else:
@@ -66,7 +66,7 @@ class Chain:
     def _go_on(self, injection: Injection, outcome: Outcome) -> None:
         if self.waiting and injection.went_on:
             self._keep_all(f"went on, and met the next fault{warned(injection.run)}", [], injection.run)
-        if outcome.verdict is Verdict.LOST:
+        if outcome.verdict is Verdict.FAILED:
             self._throw_away(outcome)
             return
         self.waiting.append((injection, outcome))
@@ -74,9 +74,9 @@ class Chain:
             self.close()
 
     def close(self) -> None:
-        """One more run, which meets nothing and has to leave the node aligned; then the node is thrown away.
+        """Run once more without a fault, after which the node must be aligned; then delete the node.
 
-        Rows whose node goes silent in it are tried again, too.
+        Rows whose node stops responding in that run are repeated, too.
         """
         if self.node is not None and self.waiting:
             last, outcome = self.waiting[-1]
@@ -90,17 +90,17 @@ class Chain:
         take_down(self.name)
 
     def _keep_all(self, following: str, wrong: list[str], run: Run | None = None) -> None:
-        """Only the row just before had its end told by this run."""
+        """Store the waiting outcomes; only the previous row's end is reported by this run."""
         for index, (injection, outcome) in enumerate(self.waiting, 1 - len(self.waiting)):
             missing = list(unsaid(run, injection.row.fault.next_says, "the next run")) if run and index == 0 else []
-            found = (*outcome.wrong, *wrong, *missing)
-            verdict = Verdict.LOST if found else outcome.verdict
-            self.keep(replace(outcome, following=following, wrong=found, verdict=verdict))
+            problems = (*outcome.wrong, *wrong, *missing)
+            verdict = Verdict.FAILED if problems else outcome.verdict
+            self.keep(replace(outcome, following=following, wrong=problems, verdict=verdict))
         self.waiting = []
 
     def _throw_away(self, outcome: Outcome) -> None:
-        """Rows that still wait for their next run have none, and are tried again."""
-        if outcome.verdict is Verdict.LOST:
+        """Store the outcome and delete the node; rows that wait for their next run are repeated."""
+        if outcome.verdict is Verdict.FAILED:
             keep_evidence(self.name, outcome.row)
         self.keep(outcome)
         self.waiting, self.node = [], None
@@ -108,7 +108,7 @@ class Chain:
 
 
 def _aligned(node: FaultNode, last: Injection, end: End) -> tuple[str, list[str], Run]:
-    """How a run that meets nothing ended, in words, and what is wrong then."""
+    """Run without a fault; return a description of its end, the problems and the run."""
     run = node.provision(f"{last.row.name}-next")
     wrong = []
     if run.code:
@@ -116,22 +116,22 @@ def _aligned(node: FaultNode, last: Injection, end: End) -> tuple[str, list[str]
     elif end is End.COMMITTED and run.recap(node.node.name)["changed"]:
         wrong.append("the next run changed a node that was aligned")
     if not run.code:
-        wrong += [f"after the next run: {each}" for each in not_aligned(last.before, node.picture())]
-    return told(run, node.node.name), wrong, run
+        wrong += [f"after the next run: {problem}" for problem in not_aligned(last.before, node.picture())]
+    return describe_run(run, node.node.name), wrong, run
 
 
 def keep_evidence(name: str, row: str) -> None:
-    """What the node logged, and the journals of its transactions, beside what Ansible said.
+    """Save the node's log and the journals of its transactions beside Ansible's output.
 
-    Of a node that does not answer it is what QEMU and the kernel say: the lab ends with an error then.
+    If the node does not respond, the lab ends with an error and prints the output of QEMU and the kernel.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     for what, command in (("node", ("journal", name)), ("journals", ("ssh", name, "--", f"cat {JOURNALS}"))):
         try:
-            said = lab(*command)
+            output = lab(*command)
         except CalledProcessError as error:
-            said = str(error.stdout)
-        (LOGS / f"{row}-{what}.log").write_text(said, encoding="utf-8")
+            output = str(error.stdout)
+        (LOGS / f"{row}-{what}.log").write_text(output, encoding="utf-8")
 
 
 def node_name(cgroup: str) -> str:
@@ -139,6 +139,6 @@ def node_name(cgroup: str) -> str:
 
 
 def take_down(name: str) -> None:
-    """What went wrong before is worth more than that this fails, too."""
+    """Delete the node; an error here must not hide an earlier one."""
     with suppress(CalledProcessError):
         lab("down", name)

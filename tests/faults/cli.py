@@ -30,39 +30,44 @@ KINDS = {kind.name.lower().replace("_", "-"): kind for kind in Kind}
 
 def main(argv: Sequence[str]) -> int:
     """0 when every row that was chosen was injected and none was lost; 1 otherwise."""
-    given = _parser().parse_args(argv)
+    arguments = _parser().parse_args(argv)
     try:
-        rows = chosen(short() if given.short else ROWS, given.cgroup, [KINDS[name] for name in given.only], given.row)
+        rows = chosen(
+            short() if arguments.short else ROWS,
+            arguments.cgroup,
+            [KINDS[name] for name in arguments.only],
+            arguments.row,
+        )
     except NoSuchRow as error:
         say(str(error))
         return 1
-    if given.list:
+    if arguments.list:
         print("\n".join(row.name for row in rows))
         return 0
     code = code_digest(CHECKOUT)
-    results = Results(SHORT_RESULTS if given.short else RESULTS, None if given.any_code else code)
-    if not given.report:
-        _inject(rows if given.row else results.left(rows), results, code)
+    results = Results(SHORT_RESULTS if arguments.short else RESULTS, None if arguments.any_code else code)
+    if not arguments.report:
+        _inject(rows if arguments.row else results.remaining(rows), results, code)
         results.tidy()
-    return _finish(rows, results, None if given.short else DOCUMENT)
+    return _finish(rows, results, None if arguments.short else DOCUMENT)
 
 
 def _inject(rows: Sequence[Row], results: Results, code: str) -> None:
-    # The lab and Ansible are called with it.
+    # For the lab and Ansible.
     os.environ.update(environment(os.environ))
-    folder = OUTPUT / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
+    directory = OUTPUT / "runs"
+    directory.mkdir(parents=True, exist_ok=True)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, partial(_end, stop))
-    say(f"{len(rows)} faults are left to be injected, code {code}")
-    Rounds(results, code, lambda cgroup, keep: Chain(cgroup, folder, keep), say, stop).run(rows)
+    say(f"{len(rows)} faults remain, code {code}")
+    Rounds(results, code, lambda cgroup, keep: Chain(cgroup, directory, keep), say, stop).run(rows)
 
 
 def _end(stop: threading.Event, number: int, _frame: object) -> None:
-    """Leave at once: what is done is on disk, and runs without a node would go on for minutes."""
+    """Exit immediately: results are on disk, and runs without a node would continue for minutes."""
     stop.set()
-    say("interrupted; the same command goes on from here")
+    say("interrupted; run the same command to continue")
     for cgroup in NODES:
         take_down(node_name(cgroup))
     os._exit(128 + number)
@@ -70,22 +75,22 @@ def _end(stop: threading.Event, number: int, _frame: object) -> None:
 
 def _finish(rows: Sequence[Row], results: Results, document: Path | None) -> int:
     outcomes = results.outcomes()
-    wanted = {row.name for row in rows}
-    found = {name: outcome for name, outcome in outcomes.items() if name in wanted}
-    print(f"\n{report.text(rows, found, results.repeated())}\n", flush=True)
+    desired = {row.name for row in rows}
+    chosen_outcomes = {name: outcome for name, outcome in outcomes.items() if name in desired}
+    print(f"\n{report.text(rows, chosen_outcomes, results.repeated())}\n", flush=True)
     if document is not None:
         _write(document, outcomes, results)
-    for name in sorted(found):
-        if found[name].verdict is Verdict.LOST:
-            say(f"LOST: {name}: {'; '.join(found[name].wrong)}")
-    return 0 if report.all_kept(rows, found) else 1
+    for name in sorted(chosen_outcomes):
+        if chosen_outcomes[name].verdict is Verdict.FAILED:
+            say(f"LOST: {name}: {'; '.join(chosen_outcomes[name].wrong)}")
+    return 0 if report.all_kept(rows, chosen_outcomes) else 1
 
 
 def _write(document: Path, outcomes: Mapping[str, Outcome], results: Results) -> None:
-    """The table into the page, once it is whole."""
-    left = results.left(ROWS)
-    if left:
-        say(f"{document.name} stays as it is: {len(left)} of {len(ROWS)} rows have no result yet")
+    """Write the table into the page if it is complete."""
+    missing = results.remaining(ROWS)
+    if missing:
+        say(f"{document.name} is unchanged: {len(missing)} of {len(ROWS)} rows have no result yet")
         return
     table = report.text(ROWS, outcomes, results.repeated())
     document.write_text(report.with_table(document.read_text(encoding="utf-8"), table), encoding="utf-8")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which code of the collection a result depends on: what provision's transaction consists of, and nothing else."""
+"""The code of the collection that a result depends on: that of the transaction of provision."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DATA = ("roles/node", "playbooks/provision.yml")
 
 
 def code_digest(checkout: Path) -> str:
-    """A short name of that code as it is now."""
-    found = hashlib.sha256()
+    """Return a short hash of the current code."""
+    digest = hashlib.sha256()
     for path in sorted({*_imported(checkout), *_data(checkout)}):
-        found.update(str(path.relative_to(checkout)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()[:12]
+        digest.update(str(path.relative_to(checkout)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:12]
 
 
 def _data(checkout: Path) -> Iterator[Path]:
@@ -31,12 +31,12 @@ def _data(checkout: Path) -> Iterator[Path]:
 def _imported(checkout: Path) -> set[Path]:
     """The programs and every file of the collection that they load."""
     known: set[Path] = set()
-    left = [checkout / name for name in PROGRAMS]
-    while left:
-        path = left.pop()
+    pending = [checkout / name for name in PROGRAMS]
+    while pending:
+        path = pending.pop()
         if path not in known:
             known.add(path)
-            left += _imports(path)
+            pending += _imports(path)
     return known
 
 
@@ -44,6 +44,6 @@ def _imports(path: Path) -> Iterator[Path]:
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.level:
             package = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            for each in (package, *(package / alias.name for alias in node.names)):
-                files = (each.with_suffix(".py"), each / "__init__.py")
-                yield from (found for found in files if found.is_file())
+            for module in (package, *(package / alias.name for alias in node.names)):
+                files = (module.with_suffix(".py"), module / "__init__.py")
+                yield from (file for file in files if file.is_file())

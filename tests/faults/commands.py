@@ -1,28 +1,28 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shell commands that make trouble on a node, as root."""
+"""Shell commands that cause faults on a node; they run as root."""
 
 from __future__ import annotations
 
 STATE = "/var/lib/volcano-colocation"
 KUBELET = "/var/lib/kubelet/config.yaml"
 RUNTIME = "/etc/containerd"
-KEPT = "/root/fault"
-"""What was there before, for programs that only make trouble with something new."""
+SAVED = "/root/fault"
+"""Copies of the original files, for programs that fail only with new ones."""
 
 LET_GO = "kill -CONT $pid"
 KILL = "kill -KILL $pid"
 STOP = "systemctl stop --no-block volcano-colocation-$id.service"
-"""systemd sends SIGCONT after SIGTERM (systemd.kill(5)), so that an engine which is held hears it."""
+"""systemd sends SIGCONT after SIGTERM (systemd.kill(5)), so that a stopped engine receives it."""
 
-CLEAR = f"rm -rf {KEPT}"
-KEEP = f"mkdir -p {KEPT}; cp -p {KUBELET} {KEPT}/kubelet.yaml; cp -a {RUNTIME} {KEPT}/containerd"
-SAME_RUNTIME = f"/usr/bin/diff -rq {RUNTIME} {KEPT}/containerd"
-SAME_KUBELET = f"/usr/bin/cmp -s {KUBELET} {KEPT}/kubelet.yaml"
+CLEAR = f"rm -rf {SAVED}"
+KEEP = f"mkdir -p {SAVED}; cp -p {KUBELET} {SAVED}/kubelet.yaml; cp -a {RUNTIME} {SAVED}/containerd"
+SAME_RUNTIME = f"/usr/bin/diff -rq {RUNTIME} {SAVED}/containerd"
+SAME_KUBELET = f"/usr/bin/cmp -s {KUBELET} {SAVED}/kubelet.yaml"
 
 
 def later(command: str) -> str:
-    """Have a command done by itself, after the connection that brings it has ended."""
+    """Run a command in the background, after the end of its connection."""
     return f"setsid sh -c '{command}' </dev/null >/dev/null 2>&1 &"
 
 
@@ -31,48 +31,48 @@ def later(command: str) -> str:
 FILLER = "volcano-fault-filler"
 
 
-def small_disk(folder: str, size: str, mode: str) -> str:
-    """Put a file system of this size over a folder, with what is in it."""
+def small_disk(directory: str, size: str, mode: str) -> str:
+    """Mount a file system of this size over a directory, with the same content."""
     return (
-        f"mkdir -p {KEPT}/copy {folder}; cp -a {folder}/. {KEPT}/copy;"
-        f" mount -t tmpfs -o size={size},mode={mode} fault {folder}; cp -a {KEPT}/copy/. {folder}"
+        f"mkdir -p {SAVED}/copy {directory}; cp -a {directory}/. {SAVED}/copy;"
+        f" mount -t tmpfs -o size={size},mode={mode} fault {directory}; cp -a {SAVED}/copy/. {directory}"
     )
 
 
-def fill(folder: str) -> str:
-    """Write until nothing more fits."""
-    return f"head -c 64M /dev/zero 2>/dev/null > {folder}/{FILLER} || true"
+def fill(directory: str) -> str:
+    """Fill the file system."""
+    return f"head -c 64M /dev/zero 2>/dev/null > {directory}/{FILLER} || true"
 
 
-def empty(folder: str) -> str:
-    return f"rm {folder}/{FILLER}"
+def empty(directory: str) -> str:
+    return f"rm {directory}/{FILLER}"
 
 
-def own_mount(folder: str) -> str:
-    """Make a folder a mount of its own, which can be read-only by itself."""
-    return f"mkdir -p -m 700 {folder}; mount --bind {folder} {folder}"
+def own_mount(directory: str) -> str:
+    """Make a directory a separate mount, which can be read-only."""
+    return f"mkdir -p -m 700 {directory}; mount --bind {directory} {directory}"
 
 
-def read_only(folder: str) -> str:
-    return f"mount -o remount,bind,ro {folder}"
+def read_only(directory: str) -> str:
+    return f"mount -o remount,bind,ro {directory}"
 
 
-def writable(folder: str) -> str:
-    return f"mount -o remount,bind,rw {folder}"
+def writable(directory: str) -> str:
+    return f"mount -o remount,bind,rw {directory}"
 
 
 ALL_READ_ONLY = "echo u > /proc/sysrq-trigger; sleep 2"
-"""As ext4 does on an error of the disk, for all file systems (Linux, admin-guide/sysrq.rst)."""
+"""Like ext4 after a disk error, for all file systems (Linux, admin-guide/sysrq.rst)."""
 
 
-# Programs that refuse what is new
+# Programs that refuse new configuration
 
 
 def require(unit: str, command: str) -> str:
-    """Have a unit not start unless a command succeeds."""
-    folder = f"/run/systemd/system/{unit}.d"
+    """Let a unit start only if a command succeeds."""
+    directory = f"/run/systemd/system/{unit}.d"
     text = f"[Service]\\nExecStartPre={command}\\n"
-    return f"mkdir -p {folder}; printf '{text}' > {folder}/fault.conf; systemctl daemon-reload"
+    return f"mkdir -p {directory}; printf '{text}' > {directory}/fault.conf; systemctl daemon-reload"
 
 
 def require_no_more(unit: str) -> str:
@@ -80,11 +80,11 @@ def require_no_more(unit: str) -> str:
 
 
 def in_place_of(program: str, script: str) -> str:
-    """Put a script over a program; the script finds the program itself at ``$real``."""
+    """Mount a script over a program; ``$real`` in the script is the program."""
     return (
-        f"path=$(command -v {program}); mkdir -p {KEPT}; cp -p $path {KEPT}/{program}.real;"
-        f" printf '%s\\n' '#!/bin/sh' 'real={KEPT}/{program}.real' {_quoted(script)} > {KEPT}/{program}.sh;"
-        f" chmod 755 {KEPT}/{program}.sh; mount --bind {KEPT}/{program}.sh $path"
+        f"path=$(command -v {program}); mkdir -p {SAVED}; cp -p $path {SAVED}/{program}.real;"
+        f" printf '%s\\n' '#!/bin/sh' 'real={SAVED}/{program}.real' {_quoted(script)} > {SAVED}/{program}.sh;"
+        f" chmod 755 {SAVED}/{program}.sh; mount --bind {SAVED}/{program}.sh $path"
     )
 
 
@@ -100,14 +100,14 @@ NO_DUMP = """\
 case "$*" in *candidates*dump) echo "this configuration is refused" >&2; exit 1 ;; esac
 exec $real "$@"
 """
-"""Only what a transaction has not yet written is refused: the engine has it judged from a folder `candidates`."""
+"""Refuses only files that a transaction has not written yet: the engine validates them in a directory `candidates`."""
 
 OTHER_DRIVER = f"""\
 {SAME_RUNTIME} >/dev/null && exec $real "$@"
 for word; do shift; [ "$word" = --systemd-cgroup ] || set -- "$@" "$word"; done
 exec $real "$@"
 """
-"""runc without its driver: the paths that kubelet gives for systemd become names of plain cgroups."""
+"""runc without its driver: the systemd paths from kubelet become names of plain cgroups."""
 
 KUBELET_ENDS = f"""\
 while sleep 1; do
@@ -124,7 +124,7 @@ KUBELET_ENDS_UNIT = "fault-kubelet.service"
 
 def program(unit: str, script: str) -> str:
     """Start a shell script as a service."""
-    path = f"{KEPT}/{unit}.sh"
+    path = f"{SAVED}/{unit}.sh"
     return f"printf '%s\\n' {_quoted(script)} > {path}; systemd-run --quiet --collect --unit {unit} /bin/sh {path}"
 
 
@@ -138,25 +138,25 @@ DROP_PORT = f"iptables --list INPUT >/dev/null || exit 1; {LET_GO}; " + later(
 )
 
 
-# What a node tells
+# Logs of a node
 
 _STARTS = (
     "journalctl --boot --quiet --no-pager --output short-monotonic SYSLOG_IDENTIFIER=volcano-colocation"
     " + _SYSTEMD_UNIT=containerd.service + _SYSTEMD_UNIT=kubelet.service"
 )
 UNDONE_FIRST = f"until {_STARTS} | grep -q .; do sleep 1; done; {_STARTS} | head -n 1 | grep -q volcano-colocation"
-"""In this boot the undoing logged before anything that starts pods did."""
+"""In this boot the roll-back logged before kubelet and containerd did."""
 
 
-# Others
+# Changes by other users
 
 FOREIGN = "edited by someone else"
 EDIT = f"echo '# {FOREIGN}' >> {KUBELET}"
 IS_EDITED = f"grep -q '{FOREIGN}' {KUBELET}"
 IS_KEPT_ASIDE = f"grep -q '{FOREIGN}' {STATE}/transactions/*/backups/foreign-*"
-WITHOUT_EDIT = f"cat {KEPT}/kubelet.yaml > {KUBELET}"
+WITHOUT_EDIT = f"cat {SAVED}/kubelet.yaml > {KUBELET}"
 
 
 def jump(seconds: int) -> str:
-    """Set the clock that many seconds on, or back."""
+    """Set the clock forward or back by a number of seconds."""
     return f"date --set=@$(($(date +%s) + {seconds})); {LET_GO}"

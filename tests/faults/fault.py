@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a fault is: where it strikes, how it is made on a real node, and how the node may end."""
+"""Definition of a fault: the moment, how it is caused on a real node, and the allowed ends of the node."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """Of what sort a fault is, in the words of the documentation."""
+    """Kinds of faults, as documented."""
 
     KILLED = "the engine is killed (SIGKILL)"
-    KILLED_TWICE = "the engine is killed, and again while it puts the node back"
+    KILLED_TWICE = "the engine is killed, and again during the roll-back"
     STOPPED = "the engine is asked to stop"
     POWER_CUT = "the power is cut"
-    REBOOTED = "the node is rebooted in order"
+    REBOOTED = "the node is rebooted cleanly"
     DISK_FULL = "a disk is full"
     READ_ONLY = "a file system is read-only"
     RUNTIME_REFUSES = "containerd refuses the new configuration"
     KUBELET_REFUSES = "kubelet refuses the new configuration"
     KUBELET_DIES = "kubelet starts, and dies after ten seconds"
-    WRONG_CGROUPS = "pods are in cgroups of another shape"
+    WRONG_CGROUPS = "pods are in cgroups of the other driver's form"
     SSH_CUT = "SSH is cut"
-    TWO_CONTROLLERS = "two controllers at once"
-    FOREIGN_EDIT = "somebody else edits a file in the middle"
+    TWO_CONTROLLERS = "two controllers at the same time"
+    FOREIGN_EDIT = "another user edits a file during the run"
     CLOCK_JUMPS = "the clock jumps"
 
 
@@ -36,7 +36,7 @@ class End(Enum):
 
 
 class Outside(Enum):
-    """What is done from outside while the engine is held, or once the run has ended."""
+    """An action from outside the node while the engine is stopped, or after the run."""
 
     NOTHING = "nothing"
     RESET = "reset"
@@ -46,10 +46,10 @@ class Outside(Enum):
 
 @dataclass(frozen=True)
 class Strike:
-    """The engine is held at ``moment``, then these are done in order.
+    """The engine is stopped at ``moment``, then these actions follow in order.
 
-    ``moment``: a step of the transaction, that step's undoing (``undo: NAME``), or a state of the journal. Shell
-    commands know the engine's ``$pid`` and the transaction's ``$id``; one of them has to let the engine go on or end.
+    ``moment``: a step of the transaction, the undo of a step (``undo: NAME``), or a state of the journal. Shell
+    commands can use the engine's ``$pid`` and the transaction's ``$id``; one of them must continue or end the engine.
     """
 
     moment: str
@@ -62,9 +62,10 @@ class Strike:
 class Fault:
     """One fault. Shell commands run on the node, as root.
 
-    ``prepare`` comes before the first picture of the node and ``clean`` after the second; ``mend`` and ``mend_outside``
-    end the trouble when the run has ended. ``keeps`` has to succeed before that. ``says`` and ``next_says`` are
-    words of the run that met the fault, and of the next one. ``timeout``: seconds of the health gate, None: default.
+    ``prepare`` runs before the first picture of the node and ``clean`` after the second; ``repair`` and
+    ``repair_outside`` end the fault after the run. ``keeps`` must succeed before that. ``says`` and ``next_says`` are
+    texts in the output of the run that met the fault, and of the next one. ``timeout``: seconds of the health
+    gate, None: default.
     """
 
     kind: Kind
@@ -72,8 +73,8 @@ class Fault:
     strikes: tuple[Strike, ...]
     ends: tuple[End, ...] = (End.BEFORE,)
     prepare: str = ""
-    mend: str = ""
-    mend_outside: Outside = Outside.NOTHING
+    repair: str = ""
+    repair_outside: Outside = Outside.NOTHING
     clean: str = ""
     keeps: str = ""
     says: tuple[str, ...] = ()
@@ -82,11 +83,11 @@ class Fault:
 
     @property
     def where(self) -> str:
-        """The moment of the first strike; '' for trouble that is there from the beginning."""
+        """The moment of the first strike; '' for a fault that exists from the beginning."""
         return self.strikes[0].moment if self.strikes else ""
 
     @property
     def name(self) -> str:
-        """Short and unique in the table."""
+        """Short name, unique in the table."""
         parts = (self.kind.name.lower(), self.what, self.where)
         return "-".join(part.replace(": ", "-").replace(" ", "-") for part in parts if part)

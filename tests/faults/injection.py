@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One row: a fault is made during a run, and the node's end is looked at."""
+"""Injects one row: causes its fault during a run, and checks the end of the node."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ..system.node import Run
 from .commands import CLEAR
 from .fault import Outside, Strike
 from .judge import reached
-from .node import FaultNode, Held, NotInjected
+from .node import FaultNode, NotInjected, StoppedEngine
 from .outcome import Outcome, Verdict
 from .picture import Picture
 from .rows import Row
-from .table import PUT_BACK
+from .table import ROLLED_BACK
 
 RUN_LIMIT = 2400.0
-"""Seconds after which a run that met a fault has hung: its node is taken down, which ends it."""
+"""Seconds after which a run counts as hung; deleting its node ends it."""
 
 REFUSED = "another transaction is running on this node"
 WARNINGS = {
-    "was undone when it booted": "told of the undoing at boot",
-    "was interrupted, now it is": "undid what was cut off",
+    "was undone when it booted": "reported the roll-back at boot",
+    "was interrupted, now it is": "rolled back an interrupted transaction",
 }
 
 
 @dataclass
 class Injection:
-    """What a row has come to so far."""
+    """The progress of a row."""
 
     row: Row
     node: FaultNode
@@ -45,11 +45,11 @@ class Injection:
 
     @property
     def went_on(self) -> bool:
-        """Whether the run got as far as the transaction, and was not refused for the trouble that was there."""
-        return bool(self.struck) or any(words in self.run.output for words in PUT_BACK)
+        """Whether the run reached the transaction, and was not refused because of the fault."""
+        return bool(self.struck) or any(words in self.run.output for words in ROLLED_BACK)
 
     def outcome(self) -> Outcome:
-        """Carry the row out, all but the next run; NotInjected when its fault could not be made."""
+        """Inject the row, without its next run; NotInjected if the fault could not be caused."""
         began = time.monotonic()
         self.before = self._prepared()
         self.run = self._met()
@@ -60,9 +60,9 @@ class Injection:
         self.node.shell(self.row.fault.clean)
         return Outcome(
             row=self.row.name,
-            verdict=Verdict.LOST if self.wrong else Verdict.KEPT,
+            verdict=Verdict.FAILED if self.wrong else Verdict.PASSED,
             end=end.value if end else "",
-            run=told(self.run, self.node.node.name),
+            run=describe_run(self.run, self.node.node.name),
             struck=tuple(self.struck),
             pods=len(after.pods),
             wrong=tuple(self.wrong),
@@ -73,14 +73,14 @@ class Injection:
         try:
             self.node.shell(CLEAR)
             self.node.shell(self.row.fault.prepare)
-            # What kubelet wrote a moment ago is not ours to keep through a power cut.
+            # What kubelet wrote just before must survive a power cut, too.
             self.node.shell("sync")
             return self.node.picture()
         except AssertionError as error:
             raise NotInjected(f"the fault could not be prepared: {error}") from error
 
     def _met(self) -> Run:
-        """The run that met the fault."""
+        """Run provision with the fault."""
         with ThreadPoolExecutor(max_workers=1) as background:
             run = background.submit(self.node.provision, self.row.name, self.row.fault.timeout)
             try:
@@ -92,17 +92,17 @@ class Injection:
                 raise
 
     def _strike(self, strike: Strike, is_over: Callable[[], bool]) -> None:
-        held = self.node.hold(strike.moment, is_over)
-        self.struck.append(f"{held.step} ({held.state})")
-        self._on_node(held, strike.command)
+        engine = self.node.hold(strike.moment, is_over)
+        self.struck.append(f"{engine.step} ({engine.state})")
+        self._on_node(engine, strike.command)
         self._from_outside(strike.outside)
-        self._on_node(held, strike.afterwards)
+        self._on_node(engine, strike.afterwards)
 
-    def _on_node(self, held: Held, command: str) -> None:
+    def _on_node(self, engine: StoppedEngine, command: str) -> None:
         try:
-            self.node.shell(command and f"pid={held.pid} id={held.id}; {command}")
+            self.node.shell(command and f"pid={engine.pid} id={engine.id}; {command}")
         except AssertionError as error:
-            raise NotInjected(f"the fault could not be made: {error}") from error
+            raise NotInjected(f"the fault could not be caused: {error}") from error
 
     def _from_outside(self, what: Outside) -> None:
         if what is Outside.RESET:
@@ -121,12 +121,12 @@ class Injection:
                 self.node.shell(fault.keeps)
             except AssertionError:
                 self.wrong.append(f"lost: {fault.keeps}")
-        self.node.shell(fault.mend)
-        self._from_outside(fault.mend_outside)
-        return self.node.settled_picture(before)
+        self.node.shell(fault.repair)
+        self._from_outside(fault.repair_outside)
+        return self.node.stable_picture(before)
 
     def end_run(self, run: Future[Run]) -> None:
-        """NodeSilent when that is what the run has ended with."""
+        """End the run; raise NodeSilent if it ended with that error."""
         if run.done():
             error = run.exception()
             if isinstance(error, NodeSilent):
@@ -137,12 +137,12 @@ class Injection:
 
 
 def warned(run: Run) -> str:
-    """What a run said of an earlier transaction, behind a semicolon."""
+    """Return what a run reported about an earlier transaction, after a semicolon."""
     return "".join(f"; {short}" for words, short in WARNINGS.items() if words in run.output)
 
 
-def told(run: Run, host: str) -> str:
-    """How a run ended, in a word or two, and of what it warned."""
+def describe_run(run: Run, host: str) -> str:
+    """Describe in a few words how a run ended, and its warnings."""
     try:
         recap = run.recap(host)
     except AssertionError:
@@ -153,4 +153,4 @@ def told(run: Run, host: str) -> str:
 
 
 def unsaid(run: Run, words: tuple[str, ...], who: str) -> Iterator[str]:
-    return (f"{who} did not say: {each}" for each in words if each not in run.output)
+    return (f"{who} did not say: {expected}" for expected in words if expected not in run.output)

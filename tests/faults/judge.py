@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a node has ended as before or as planned; everything that is otherwise, in words."""
+"""Checks whether a node ended as before or as planned; describes all differences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .fault import End
 from .picture import Picture, differences
 
 NEW_FILE = "-rw-r--r-- 0:0"
-"""Mode and owner of a file that a plan makes."""
+"""Mode and owner of a file that a plan creates."""
 
 POLICY = {"cpu_manager_state": "static", "memory_manager_state": "None"}
-"""What the profile of the tests asks for; the rest of a checkpoint is kubelet's."""
+"""Policies of the tests' profile; kubelet decides the remaining content of a checkpoint."""
 
 CHECKPOINTS = tuple(f"/var/lib/kubelet/{name}" for name in POLICY)
 
@@ -26,17 +26,17 @@ PODS_BY_SYSTEMD = re.compile(
 
 
 def reached(before: Picture, after: Picture, allowed: Iterable[End]) -> tuple[End | None, tuple[str, ...]]:
-    """The allowed end that the node is in, and nothing; else None, and what keeps it from the nearest of them."""
-    found = {end: tuple(faults(before, after, end)) for end in allowed}
-    for end, wrong in found.items():
+    """Return the allowed end that the node reached and (); else None and the differences from the nearest one."""
+    problems = {end: tuple(faults(before, after, end)) for end in allowed}
+    for end, wrong in problems.items():
         if not wrong:
             return end, ()
-    return None, min(found.values(), key=len)
+    return None, min(problems.values(), key=len)
 
 
 def faults(before: Picture, after: Picture, end: End) -> Iterator[str]:
-    """What is otherwise than this end has it."""
-    yield from (f"left behind: {name}" for name in after.ours)
+    """Yield the differences from this end."""
+    yield from (f"left behind: {name}" for name in after.managed)
     yield from (f"unfinished: {name}" for name in after.unfinished)
     yield from differences(before.units, after.units)
     if end is End.BEFORE:
@@ -49,20 +49,20 @@ def faults(before: Picture, after: Picture, end: End) -> Iterator[str]:
 
 
 def as_planned(before: Picture, after: Picture) -> Picture:
-    """The node of before with the files that were committed; checkpoints are judged by their policy."""
+    """Return the earlier picture with the committed files; checkpoints are compared by policy only."""
     files = dict(before.files)
     for path, sha256 in after.planned.items():
         if sha256 is None:
             files.pop(path, None)
         else:
-            nature = " ".join(files[path].split()[:2]) if path in files else NEW_FILE
-            files[path] = f"{nature} {sha256}"
+            attributes = " ".join(files[path].split()[:2]) if path in files else NEW_FILE
+            files[path] = f"{attributes} {sha256}"
     files.update({path: after.files[path] for path in CHECKPOINTS if path in after.files})
     return replace(before, files=files)
 
 
 def not_aligned(before: Picture, after: Picture) -> tuple[str, ...]:
-    """What keeps a node from being aligned, by the kernel's and kubelet's word."""
+    """Return why a node is not aligned, according to the kernel and kubelet."""
     return (*_wrong_pods(before, after), *differences(POLICY, after.checkpoints))
 
 
@@ -79,6 +79,6 @@ def _wrong_pods(before: Picture, after: Picture) -> Iterator[str]:
     yield from (f"pods: {path} is not in systemd's shape" for path in after.pods if not PODS_BY_SYSTEMD.match(path))
 
 
-def settled(before: Picture, now: Picture) -> bool:
-    """Whether nothing of ours is at work any more, and as many containers run as before."""
-    return not (now.ours or now.unfinished) and now.units == before.units and len(now.pods) == len(before.pods)
+def is_stable(before: Picture, now: Picture) -> bool:
+    """Whether no unit or transaction of the collection is active, and as many containers run as before."""
+    return not (now.managed or now.unfinished) and now.units == before.units and len(now.pods) == len(before.pods)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What became of a row."""
+"""The outcome of a row."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any
 
 
 class Verdict(Enum):
-    """NOT_INJECTED: the moment was missed, or the lab failed; that says nothing about the collection."""
+    """FAILED: the node ended in no allowed way. NOT_INJECTED: the moment was missed, or the lab failed."""
 
-    KEPT = "kept"
-    LOST = "lost"
+    PASSED = "kept"
+    FAILED = "lost"
     NOT_INJECTED = "not injected"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One injected fault. ``end``: how the node ended, '' when in no allowed way; ``wrong``: what is otherwise.
+    """One injected fault. ``end``: how the node ended, '' if not in an allowed way; ``wrong``: the differences.
 
-    ``run`` and ``following``: how the run that met the fault and the next one ended; ``code`` names the collection's
-    code and ``day`` says when, ``struck`` the moments at which the engine was really held.
-    ``times``: how often the fault was injected with that code; this is the last of them.
+    ``run`` and ``following``: how the run that met the fault and the next one ended. ``struck``: moments at which the
+    engine was stopped. ``code``: hash of the collection's code. ``day``: date of the injection.
+    ``times``: how often the fault was injected with that code; this is the last result.
     """
 
     row: str
@@ -41,12 +41,12 @@ class Outcome:
     times: int = 1
 
     def line(self) -> str:
-        """One line of JSON."""
+        """Return one line of JSON."""
         return json.dumps({**asdict(self), "verdict": self.verdict.value})
 
 
 def parse_outcome(line: str) -> Outcome:
-    """The Outcome of a line that ``Outcome.line`` made."""
+    """Parse a line that ``Outcome.line`` made."""
     values: dict[str, Any] = json.loads(line)
     values.update(verdict=Verdict(values["verdict"]), struck=tuple(values["struck"]), wrong=tuple(values["wrong"]))
     return Outcome(**values)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Folders of the fault injection, its environment."""
+"""Directories and environment of the fault injection."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..run.places import CACHE, CHECKOUT, tool_environment
 GUEST = Path(__file__).resolve().parent / "guest"
 OUTPUT = CACHE / "faults"
 RESULTS = CHECKOUT / "tests" / "faults" / "results.jsonl"
-"""In the repository, since hours went into it."""
+"""Part of the repository, because the runs take hours."""
 SHORT_RESULTS = OUTPUT / "results.jsonl"
-"""Of the shorter set, which runs with the other tests and leaves the checkout as it is."""
+"""Results of the shorter set, which runs with the other tests and does not change the checkout."""
 LOGS = OUTPUT / "logs"
 DOCUMENT = CHECKOUT / "docs" / "faults.md"
 
 
 def environment(base: Mapping[str, str]) -> dict[str, str]:
-    """Its nodes are neither those of the other tests nor a developer's."""
+    """Return the environment, with nodes that are separate from those of other tests and of a developer."""
     return {**tool_environment(base), "COLOCATION_LAB_STATE": str(OUTPUT / "nodes")}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The outcomes as tables of the documentation."""
+"""Renders the outcomes as tables for the documentation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ END = "<!-- end of the table -->"
 
 
 def text(rows: Sequence[Row], outcomes: Mapping[str, Outcome], repeated: Mapping[str, int]) -> str:
-    """Markdown: how it went, a line for each kind, a line for each fault."""
+    """Return Markdown: a summary, a line for each kind, a line for each fault."""
     return "\n\n".join(
         part
         for part in (_lead(rows, outcomes), _again(repeated), _kinds(rows, outcomes), _faults(rows, outcomes))
@@ -27,13 +27,13 @@ def text(rows: Sequence[Row], outcomes: Mapping[str, Outcome], repeated: Mapping
 
 
 def with_table(page: str, table: str) -> str:
-    """The page with the block between the two comments replaced; NoPlace when they are not there."""
+    """Return the page with the block between the two comments replaced; NoPlace if they are missing."""
     return with_figures(page, table, BEGIN, END)
 
 
 def all_kept(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> bool:
     """Whether every row was injected and none was lost."""
-    return _counted(rows, outcomes)[Verdict.KEPT] == len(rows)
+    return _counted(rows, outcomes)[Verdict.PASSED] == len(rows)
 
 
 def _lead(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
@@ -42,19 +42,19 @@ def _lead(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
     when = "with the code and on the day that each row names" if len(made) > 1 else "".join(made) or "with no code"
     lead = (
         f"Made by `make test-faults` {when}:"
-        f" {counted[Verdict.KEPT] + counted[Verdict.LOST]} faults injected, {counted[Verdict.LOST]} lost."
+        f" {counted[Verdict.PASSED] + counted[Verdict.FAILED]} faults injected, {counted[Verdict.FAILED]} lost."
     )
     missing = counted[Verdict.NOT_INJECTED]
     return lead + (f" {missing} of the table were not injected." if missing else "")
 
 
 def _made(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> list[str]:
-    """By which code and on which day; more than one where rows are of different runs."""
+    """Return code and day of the results; several if rows are from different runs."""
     return sorted({_origin(outcomes[row.name]) for row in rows if row.name in outcomes})
 
 
 def _origin(outcome: Outcome) -> str:
-    return f"with code {outcome.code} on {outcome.day or 'a day that was not noted'}"
+    return f"with code {outcome.code} on {outcome.day or 'an unknown day'}"
 
 
 def _again(repeated: Mapping[str, int]) -> str:
@@ -78,23 +78,27 @@ def _kinds(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
 
 
 def _kind(kind: Kind, rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
-    found = [(row, outcomes[row.name]) for row in rows if _verdict(outcomes.get(row.name)) is not Verdict.NOT_INJECTED]
-    kept = [outcome for _row, outcome in found if outcome.verdict is Verdict.KEPT]
+    injected = [
+        (row, outcomes[row.name]) for row in rows if _verdict(outcomes.get(row.name)) is not Verdict.NOT_INJECTED
+    ]
+    passed = [outcome for _row, outcome in injected if outcome.verdict is Verdict.PASSED]
     return (
         kind.value,
-        *(str(sum(row.cgroup == cgroup for row, _outcome in found)) for cgroup in NODES),
-        *(str(sum(outcome.end == end.value for outcome in kept)) for end in End),
-        str(len(found) - len(kept)),
+        *(str(sum(row.cgroup == cgroup for row, _outcome in injected)) for cgroup in NODES),
+        *(str(sum(outcome.end == end.value for outcome in passed)) for end in End),
+        str(len(injected) - len(passed)),
     )
 
 
 def _faults(rows: Sequence[Row], outcomes: Mapping[str, Outcome]) -> str:
     heads: tuple[str, ...] = ("fault", "at", "cgroup", "the node ended", "containers", "the run said", "the next run")
-    found = [_fault(row, outcomes.get(row.name)) for row in rows]
+    cells_of_rows = [_fault(row, outcomes.get(row.name)) for row in rows]
     if len(_made(rows, outcomes)) > 1:
         heads = (*heads, "code and day")
-        found = [(*cells, _code_and_day(outcomes.get(row.name))) for row, cells in zip(rows, found, strict=True)]
-    return markdown(heads, found)
+        cells_of_rows = [
+            (*cells, _code_and_day(outcomes.get(row.name))) for row, cells in zip(rows, cells_of_rows, strict=True)
+        ]
+    return markdown(heads, cells_of_rows)
 
 
 def _code_and_day(outcome: Outcome | None) -> str:
@@ -107,6 +111,6 @@ def _fault(row: Row, outcome: Outcome | None) -> tuple[str, ...]:
     where = ", then ".join(strike.moment for strike in fault.strikes) or "from the beginning"
     if outcome is None or outcome.verdict is Verdict.NOT_INJECTED:
         return (what, where, row.cgroup, "not injected", "", "", "")
-    end = outcome.end if outcome.verdict is Verdict.KEPT else f"LOST: {'; '.join(outcome.wrong[:3])}"
+    end = outcome.end if outcome.verdict is Verdict.PASSED else f"LOST: {'; '.join(outcome.wrong[:3])}"
     cells = (what, where, row.cgroup, end, str(outcome.pods), outcome.run, outcome.following)
     return tuple(cell.replace("|", "\\|").replace("\n", " ") for cell in cells)

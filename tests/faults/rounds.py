@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows in chains, one after the other on a node; the two cgroup versions beside each other."""
+"""Runs rows in sequence on a node; the two cgroup versions run at the same time."""
 
 from __future__ import annotations
 
@@ -17,70 +17,70 @@ from .results import Results
 from .rows import NODES, Row
 
 TRIES = 3
-"""A fault may be missed by a moment, and a node may not come up: neither says anything about the collection."""
+"""A moment may be missed, and a node may not start; neither says anything about the collection."""
 
 Say = Callable[[str], None]
 
 
-class Carrier(Protocol):
-    """Carries out the rows of one cgroup version."""
+class Injector(Protocol):
+    """Injects the rows of one cgroup version."""
 
-    def carry_out(self, row: Row) -> None: ...
+    def inject(self, row: Row) -> None: ...
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Carries rows out and keeps what became of them; ``code`` is noted with each."""
+    """Injects rows and stores their outcomes with ``code``."""
 
     results: Results
     code: str
-    carrier: Callable[[str, Callable[[Outcome], None]], Carrier]
+    injector: Callable[[str, Callable[[Outcome], None]], Injector]
     say: Say
     stop: threading.Event
 
     def run(self, rows: Iterable[Row]) -> None:
-        """All rows, those of a cgroup version in order."""
-        left = sorted(rows, key=_goes_on)
-        queues = [[row for row in left if row.cgroup == cgroup] for cgroup in NODES]
+        """Inject all rows, those of a cgroup version in order."""
+        ordered = sorted(rows, key=_goes_on)
+        queues = [[row for row in ordered if row.cgroup == cgroup] for cgroup in NODES]
         with ThreadPoolExecutor(len(queues)) as pool:
             for done in [pool.submit(self._queue, queue) for queue in queues if queue]:
                 done.result()
 
     def _queue(self, rows: list[Row]) -> None:
-        """A row that was not injected is tried again, and so is one whose next run was lost with its node."""
-        settled: set[str] = set()
+        """Inject rows; repeat those that were not injected, or whose node was deleted before their next run."""
+        completed: set[str] = set()
 
         def keep(outcome: Outcome) -> None:
             self._keep(outcome)
             if outcome.verdict is not Verdict.NOT_INJECTED:
-                settled.add(outcome.row)
+                completed.add(outcome.row)
 
-        carrier = self.carrier(rows[0].cgroup, keep)
+        injector = self.injector(rows[0].cgroup, keep)
         for _attempt in range(TRIES):
             for row in rows:
                 if self.stop.is_set():
                     return
-                if row.name not in settled:
-                    carrier.carry_out(row)
-            carrier.close()
+                if row.name not in completed:
+                    injector.inject(row)
+            injector.close()
 
     def _keep(self, outcome: Outcome) -> None:
         if self.stop.is_set():
-            # Its node was taken from it.
+            # Its node was deleted on interruption.
             return
         self.results.add(replace(outcome, code=self.code, day=date.today().isoformat()))
-        self.say(told(outcome))
+        self.say(describe_outcome(outcome))
 
 
 def _goes_on(row: Row) -> tuple[bool, bool]:
-    """A run that is refused at once tells nothing of the row before, and an aligned node meets nothing more."""
+    """Sort key: refused runs first, which report nothing about the previous row; rows that align the node last."""
     return (bool(row.fault.strikes), End.COMMITTED in row.fault.ends)
 
 
-def told(outcome: Outcome) -> str:
-    """A line for whoever watches."""
+def describe_outcome(outcome: Outcome) -> str:
+    """Return a progress line."""
     lead = f"{outcome.row}: {outcome.verdict.value}"
     if outcome.wrong:
         return f"{lead}: {'; '.join(outcome.wrong)[:2000]}"

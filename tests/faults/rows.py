@@ -22,7 +22,7 @@ NODES = {
     "v1": ("--suite", "bookworm", "--cgroup", "v1", "--driver-kubelet", "cgroupfs", "--driver-runtime", "cgroupfs"),
     "v2": ("--suite", "trixie", "--cgroup", "v2", "--driver-kubelet", "cgroupfs", "--driver-runtime", "cgroupfs"),
 }
-"""Both sides change their driver, so that no step is left out, and pods run before as well as after."""
+"""Both sides change their driver, so that every step runs, and pods run before and after."""
 
 SHORT = (
     ("v1", Kind.POWER_CUT, START_KUBELET),
@@ -36,7 +36,7 @@ SHORT = (
 
 
 class NoSuchRow(ValueError):
-    """A choice that leaves nothing."""
+    """No row matches the selection."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +54,21 @@ ROWS = tuple(Row(cgroup, fault) for cgroup in NODES for fault in FAULTS)
 
 def short(rows: Iterable[Row] = ROWS) -> tuple[Row, ...]:
     """The rows of the shorter set."""
-    return tuple(row for row in rows if any(_is(row, *wanted) for wanted in SHORT))
+    return tuple(row for row in rows if any(_is(row, *desired) for desired in SHORT))
 
 
 def chosen(rows: Iterable[Row], cgroup: str | None, kinds: Iterable[Kind], names: Iterable[str]) -> tuple[Row, ...]:
-    """Those of one cgroup version, of some kinds and of some names; what is not given leaves all. NoSuchRow if none."""
+    """Select rows by cgroup version, kinds and names; an empty filter selects all. NoSuchRow if none matches."""
     kinds, names = frozenset(kinds), frozenset(names)
-    found = tuple(
+    selected = tuple(
         row
         for row in rows
         if cgroup in (None, row.cgroup) and (not kinds or row.fault.kind in kinds) and (not names or row.name in names)
     )
-    unknown = names - {row.name for row in found}
-    if unknown or not found:
-        raise NoSuchRow(f"no such row: {', '.join(sorted(unknown)) or 'nothing is left of the table'}")
-    return found
+    unknown = names - {row.name for row in selected}
+    if unknown or not selected:
+        raise NoSuchRow(f"no such row: {', '.join(sorted(unknown)) or 'no row matches'}")
+    return selected
 
 
 def _is(row: Row, cgroup: str, kind: Kind, where: str) -> bool:

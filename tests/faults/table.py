@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of faults. Where "each step" stands, the steps are those of the engine's own table."""
+"""The table of faults. The steps are those of the engine's table."""
 
 from __future__ import annotations
 
@@ -20,32 +20,36 @@ from .fault import End, Fault, Kind, Outside, Strike
 
 EACH_STEP = tuple(step.name for step in STEPS)
 COMMITTED = State.COMMITTED.value
-"""The moment after the last step: what is left is the ledger, the answer, and the unit for the next boot."""
+"""The moment after the last step: only the ledger, the result and the unit for the next boot remain."""
 
-PUT_BACK = ("The node was rolled back to its previous state",)
+ROLLED_BACK = ("The node was rolled back to its previous state",)
 NOTHING = ("Nothing was changed",)
 SOON = 120
-"""Seconds of the health gate where it is known to be in vain."""
+"""Seconds of the health gate where it cannot succeed."""
 
 
 def _killed() -> list[Fault]:
-    faults = [Fault(Kind.KILLED, "", (Strike(step, shell.KILL),), says=PUT_BACK) for step in EACH_STEP]
+    faults = [Fault(Kind.KILLED, "", (Strike(step, shell.KILL),), says=ROLLED_BACK) for step in EACH_STEP]
     last = Fault(Kind.KILLED, "", (Strike(COMMITTED, shell.KILL),), ends=(End.COMMITTED,))
     again = [
-        Fault(Kind.KILLED_TWICE, "", (Strike(step, shell.KILL), Strike(f"undo: {undone}", shell.KILL)), says=PUT_BACK)
+        Fault(
+            Kind.KILLED_TWICE, "", (Strike(step, shell.KILL), Strike(f"undo: {undone}", shell.KILL)), says=ROLLED_BACK
+        )
         for step, undone in ((START_KUBELET, WRITE_FILES), (HEALTH_GATE, START_RUNTIME))
     ]
     return [*faults, last, *again]
 
 
 def _stopped() -> list[Fault]:
-    asked = [Fault(Kind.STOPPED, "", (Strike(step, shell.STOP),), says=PUT_BACK) for step in (WRITE_FILES, HEALTH_GATE)]
+    asked = [
+        Fault(Kind.STOPPED, "", (Strike(step, shell.STOP),), says=ROLLED_BACK) for step in (WRITE_FILES, HEALTH_GATE)
+    ]
     rebooted = [_at_boot(Kind.REBOOTED, Strike(step, outside=Outside.REBOOT)) for step in (WRITE_FILES, START_KUBELET)]
     return [*asked, *rebooted]
 
 
 def _power_cut() -> list[Fault]:
-    """Of what was just committed, the disk may not know yet."""
+    """The disk may not have the last commit yet, so both ends are allowed after it."""
     cut = [_at_boot(Kind.POWER_CUT, Strike(step, outside=Outside.RESET)) for step in EACH_STEP]
     return [
         *cut,
@@ -64,26 +68,26 @@ def _disks() -> list[Fault]:
             Kind.DISK_FULL,
             f"{what} from the beginning",
             (),
-            prepare=f"{shell.small_disk(folder, '64k', mode)}; {shell.fill(folder)}",
-            clean=f"umount --lazy {folder}",
-            says=(folder,),
+            prepare=f"{shell.small_disk(directory, '64k', mode)}; {shell.fill(directory)}",
+            clean=f"umount --lazy {directory}",
+            says=(directory,),
         )
-        for what, (folder, mode) in (("state folder", state), ("target folder", target))
+        for what, (directory, mode) in (("state folder", state), ("target folder", target))
     ]
     fills_up = [
         Fault(
             Kind.DISK_FULL,
             f"{what} in the middle",
-            (Strike(moment, f"{shell.fill(folder)}; {shell.LET_GO}"),),
+            (Strike(moment, f"{shell.fill(directory)}; {shell.LET_GO}"),),
             ends=ends,
-            prepare=shell.small_disk(folder, "4m", mode),
-            mend=shell.empty(folder),
+            prepare=shell.small_disk(directory, "4m", mode),
+            repair=shell.empty(directory),
             says=says,
         )
-        for what, moment, (folder, mode), ends, says in (
-            # The journal has room in reserve, which may be enough to come to the end.
+        for what, moment, (directory, mode), ends, says in (
+            # The journal has reserved space, which may be enough to finish.
             ("state folder", START_KUBELET, state, (End.BEFORE, End.COMMITTED), ()),
-            ("target folder", STOP_RUNTIME, target, (End.BEFORE,), PUT_BACK),
+            ("target folder", STOP_RUNTIME, target, (End.BEFORE,), ROLLED_BACK),
         )
     ]
     return [*full, *fills_up]
@@ -95,27 +99,27 @@ def _read_only() -> list[Fault]:
             Kind.READ_ONLY,
             f"{what} from the beginning",
             (),
-            prepare=f"{shell.own_mount(folder)}; {shell.read_only(folder)}",
-            clean=f"umount --lazy {folder}",
-            says=(folder, "Read-only file system"),
+            prepare=f"{shell.own_mount(directory)}; {shell.read_only(directory)}",
+            clean=f"umount --lazy {directory}",
+            says=(directory, "Read-only file system"),
         )
-        for what, folder in (("state folder", shell.STATE), ("target folder", shell.RUNTIME))
+        for what, directory in (("state folder", shell.STATE), ("target folder", shell.RUNTIME))
     ]
     target = Fault(
         Kind.READ_ONLY,
         "target folder in the middle",
         (Strike(STOP_RUNTIME, f"{shell.read_only(shell.RUNTIME)}; {shell.LET_GO}"),),
         prepare=shell.own_mount(shell.RUNTIME),
-        mend=shell.writable(shell.RUNTIME),
+        repair=shell.writable(shell.RUNTIME),
         clean=f"umount --lazy {shell.RUNTIME}",
-        says=PUT_BACK,
+        says=ROLLED_BACK,
     )
     everything = [
         Fault(
             Kind.READ_ONLY,
             "the whole disk, until a reset",
             (Strike(step, f"{shell.ALL_READ_ONLY}; {shell.LET_GO}"),),
-            mend_outside=Outside.RESET,
+            repair_outside=Outside.RESET,
             next_says=("was undone when it booted",),
         )
         for step in (WRITE_FILES, HEALTH_GATE)
@@ -139,7 +143,7 @@ def _refusals() -> list[Fault]:
             (),
             prepare=f"{shell.KEEP}; {shell.require('containerd.service', shell.SAME_RUNTIME)}",
             clean=shell.require_no_more("containerd.service"),
-            says=PUT_BACK,
+            says=ROLLED_BACK,
         ),
         Fault(
             Kind.KUBELET_REFUSES,
@@ -147,7 +151,7 @@ def _refusals() -> list[Fault]:
             (),
             prepare=f"{shell.KEEP}; {shell.require('kubelet.service', shell.SAME_KUBELET)}",
             clean=shell.require_no_more("kubelet.service"),
-            says=PUT_BACK,
+            says=ROLLED_BACK,
             timeout=SOON,
         ),
         Fault(
@@ -156,7 +160,7 @@ def _refusals() -> list[Fault]:
             (),
             prepare=f"{shell.KEEP}; {shell.program(shell.KUBELET_ENDS_UNIT, shell.KUBELET_ENDS)}",
             clean=f"systemctl stop {shell.KUBELET_ENDS_UNIT}",
-            says=(*PUT_BACK, "kubelet stays up"),
+            says=(*ROLLED_BACK, "kubelet stays up"),
         ),
         Fault(
             Kind.WRONG_CGROUPS,
@@ -164,13 +168,13 @@ def _refusals() -> list[Fault]:
             (),
             prepare=f"{shell.KEEP}; {shell.in_place_of('runc', shell.OTHER_DRIVER)}",
             clean=shell.in_place_no_more("runc"),
-            says=(*PUT_BACK, "cgroup paths of containers"),
+            says=(*ROLLED_BACK, "cgroup paths of containers"),
             timeout=SOON,
         ),
     ]
 
 
-def _other_people() -> list[Fault]:
+def _other_users() -> list[Fault]:
     ssh = [
         Fault(Kind.SSH_CUT, what, (Strike(moment, command),), ends=(End.COMMITTED,))
         for what, moment, command in (
@@ -188,15 +192,15 @@ def _other_people() -> list[Fault]:
             (Strike(STOP_KUBELET, f"{shell.EDIT}; {shell.LET_GO}"),),
             prepare=shell.KEEP,
             keeps=shell.IS_EDITED,
-            mend=shell.WITHOUT_EDIT,
-            says=(*PUT_BACK, "was changed by someone else"),
+            repair=shell.WITHOUT_EDIT,
+            says=(*ROLLED_BACK, "was changed by someone else"),
         ),
         Fault(
             Kind.FOREIGN_EDIT,
             "after it was written, then a kill",
             (Strike(START_KUBELET, f"{shell.EDIT}; {shell.KILL}"),),
             keeps=shell.IS_KEPT_ASIDE,
-            says=PUT_BACK,
+            says=ROLLED_BACK,
         ),
     ]
 
@@ -216,6 +220,6 @@ FAULTS = (
     *_disks(),
     *_read_only(),
     *_refusals(),
-    *_other_people(),
+    *_other_users(),
     *_clock(),
 )

@@ -15,9 +15,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue
 from ansible_collections.volcano.colocation.tests.judges.kubelet_judge import Case, KubeletJudge, Machine
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
+    DESIRED,
     KUBELET_FILE,
     NAMES,
-    WANTED,
     Snapshot,
     captured,
     facts_of,
@@ -81,7 +81,7 @@ def test_the_fields_of_a_profile(kubelet: KubeletJudge) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_profile_of_the_fixtures(kubelet: KubeletJudge, name: str) -> None:
     snapshot = node(kubelet, name)
-    text = edited(snapshot, {**WANTED, "fail_cgroup_v1": False}).get(KUBELET_FILE)
+    text = edited(snapshot, {**DESIRED, "fail_cgroup_v1": False}).get(KUBELET_FILE)
     assert text is not None
     (verdict,) = kubelet.load([Case(name, text)], MACHINE)
     assert verdict.error is None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import OURS
+from ansible_collections.volcano.colocation.tests.system.everything import MANAGED
 from ansible_collections.volcano.colocation.tests.system.node import Node, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
@@ -86,4 +86,4 @@ def test_provision_applies_the_predicted_changes_and_restore_reverts_them(node: 
     assert restored.code == 0, restored.output[-4000:]
     assert node.tree() == before
     assert qos_classes(node.containers(), OTHER[versions.driver]) == QOS_CLASSES
-    assert node.shell(OURS).strip() == ""
+    assert node.shell(MANAGED).strip() == ""

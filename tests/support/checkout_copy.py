@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A copy of the checkout in which a walkthrough was followed."""
+"""A copy of the checkout in which the steps of a walkthrough were applied."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ansible_collections.volcano.colocation.tests.support.checkout import CHECKO
 
 PACKAGE = "ansible_collections.volcano.colocation"
 COUNTED = "docs/design.md"
-"""Its figures count the lines of the plugins, so that any edit may change them."""
+"""Its figures count the lines of the plugins, so any edit may change them."""
 
 
 @dataclass(frozen=True)
 class CheckoutCopy:
-    """``root`` is the copy, ``collections`` a directory in which it has the collection's name.
+    """``root`` is the copy. ``collections`` is a directory that has the copy under the collection's name.
 
-    ``by_hand`` are the files that the walkthrough edits, ``changed`` all that differ from the checkout in the end.
+    ``by_hand``: files that the walkthrough edits. ``changed``: all files that differ from the checkout at the end.
     """
 
     root: Path
@@ -36,14 +36,16 @@ class CheckoutCopy:
     changed: frozenset[str] = frozenset()
 
     def python(self, *arguments: str) -> str:
-        """What a Python that imports the copy prints."""
-        # Nothing of the pytest that runs this test, nor of its coverage.
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV", "PYTHON"))}
+        """Return the output of a Python process that imports the copy."""
+        # Without the settings of the pytest that runs this test, and of its coverage.
+        kept_env = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV", "PYTHON"))
+        }
         collections, home = str(self.collections), str(self.root.parent / "home")
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=self.root,
-            env={**kept, "PYTHONPATH": collections, "ANSIBLE_COLLECTIONS_PATH": collections, "ANSIBLE_HOME": home},
+            env={**kept_env, "PYTHONPATH": collections, "ANSIBLE_COLLECTIONS_PATH": collections, "ANSIBLE_HOME": home},
             capture_output=True,
             text=True,
             check=False,
@@ -52,11 +54,11 @@ class CheckoutCopy:
         return done.stdout
 
     def proof(self, program: str) -> Any:
-        """The JSON that a program prints; ``PACKAGE`` in it stands for the collection's."""
+        """Return the JSON that a program prints; ``PACKAGE`` in it is replaced by the name of the collection."""
         return json.loads(self.python("-c", program.replace("PACKAGE", PACKAGE)))
 
     def tests(self, *names: str) -> str:
-        """What pytest prints of these tests of the copy, all of which pass."""
+        """Run these tests of the copy, which must all pass, and return the output of pytest."""
         printed = self.python("-m", "pytest", "-q", "-p", "no:cacheprovider", *names)
         assert " passed" in printed
         return printed
@@ -64,7 +66,7 @@ class CheckoutCopy:
 
 @contextmanager
 def followed(heading: str, directory: Path) -> Iterator[CheckoutCopy]:
-    """A copy with the edits below a heading of the page, and with what `make docs` writes after them."""
+    """Yield a copy with the edits below a heading of the page, after `make docs`."""
     root, collections = directory / "checkout", directory / "collections"
     for path in sources():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +87,7 @@ def followed(heading: str, directory: Path) -> Iterator[CheckoutCopy]:
 
 
 def _contents(root: Path) -> dict[str, bytes]:
-    """Every file by its name, without what Python compiled and what counts the rest."""
+    """Return all files by name, without compiled Python and without the page that counts the other files."""
     files = (path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc")
     contents = {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
     return {name: content for name, content in contents.items() if name != COUNTED}

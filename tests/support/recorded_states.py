@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The recordings of older states, and folders, nodes and clusters made of them again."""
+"""The recordings of older states, and directories, nodes and clusters re-created from them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ STATES = tuple(sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
 
 @functools.cache
 def recording(state: str, name: str) -> Any:
-    """One file of a state's recordings; not to be changed."""
+    """Return one file of a state's recordings; do not change it."""
     return json.loads((FIXTURES / state / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def unpack(tree: Mapping[str, Mapping[str, Any]], root: Path) -> Path:
-    """Make a recorded tree in a folder that is empty or not there."""
+    """Re-create a recorded tree in a directory that is empty or missing."""
     root.mkdir(exist_ok=True)
     for name in sorted(tree):
         path, entry = root / name.lstrip("/"), tree[name]
@@ -46,7 +46,7 @@ def unpack(tree: Mapping[str, Mapping[str, Any]], root: Path) -> Path:
 
 
 def content_of(entry: Mapping[str, Any]) -> bytes | None:
-    """The bytes of a recorded file; None for a folder."""
+    """The bytes of a recorded file; None for a directory."""
     if "zeros" in entry:
         return bytes(entry["zeros"])
     if "base64" in entry:
@@ -55,12 +55,12 @@ def content_of(entry: Mapping[str, Any]) -> bytes | None:
 
 
 def node(document: Mapping[str, Any], root: Path) -> InProcess:
-    """A recorded node of the simulation."""
+    """Re-create a recorded node of the simulation."""
     unpack(document["tree"], root)
     simulation = InProcess(root)
     simulation.units = {name: Unit(active, sub, pid) for name, (active, sub, pid) in document["units"].items()}
-    simulation.runtime.sandboxes = [Sandbox(**each) for each in document["sandboxes"]]
-    simulation.runtime.containers = [Container(**each) for each in document["containers"]]
+    simulation.runtime.sandboxes = [Sandbox(**sandbox) for sandbox in document["sandboxes"]]
+    simulation.runtime.containers = [Container(**container) for container in document["containers"]]
     simulation.runtime.config = document["config"]
     simulation.next_pid = document["next_pid"]
     if document["listens"]:
@@ -69,7 +69,7 @@ def node(document: Mapping[str, Any], root: Path) -> InProcess:
 
 
 def fill(server: Server, document: Mapping[str, Any]) -> Server:
-    """An API server with the recorded objects and no other."""
-    server.objects = {(kind, space, name): dict(each) for kind, space, name, each in document["objects"]}
+    """Return the API server with only the recorded objects."""
+    server.objects = {(kind, space, name): dict(stored) for kind, space, name, stored in document["objects"]}
     server.version, server.apis = document["version"], tuple(document["apis"])
     return server

@@ -3,8 +3,8 @@
 """The edits of docs/walkthroughs.md, and how they are applied to a copy of the checkout.
 
 An edit is a fenced block of the language ``diff``. Its first line is ``+++`` and a file. Of the other lines those with
-``+`` are added, those with ``-`` are deleted, and the rest stand in the file; a line ``@@`` begins another place of the
-same file. A block of added lines only makes a new file.
+``+`` are added, those with ``-`` are deleted, and the others are context; a line ``@@`` begins another place of the
+same file. A block with added lines only makes a new file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 class BadEdit(ValueError):
-    """A block that is not an edit, or whose lines do not stand in the file exactly once."""
+    """A block that is not an edit, or whose lines do not occur in the file exactly once."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def headings(page: str) -> tuple[str, ...]:
 
 
 def section(page: str, heading: str) -> str:
-    """The text below a heading; BadEdit where the page has no such heading."""
+    """Return the text below a heading; BadEdit if the page does not have it."""
     parts = _HEADING.split(page)
     texts = dict(zip(parts[1::2], parts[2::2], strict=True))
     if heading not in texts:
@@ -71,11 +71,11 @@ def _text(lines: list[str], marks: str) -> str:
 
 
 def apply(edit: Edit, root: Path) -> None:
-    """Make the edit below ``root``; BadEdit where its lines stand there more than once, or not at all."""
+    """Apply the edit below ``root``; BadEdit unless its lines occur there exactly once."""
     path = root / edit.file
     if not edit.before:
         if path.exists():
-            raise BadEdit(f"{edit.file} is there already, and the edit has no line of it")
+            raise BadEdit(f"{edit.file} exists already, and the edit has no context line of it")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(edit.after, encoding="utf-8")
         return

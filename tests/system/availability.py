@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many pods of the workload were available, at every change that the API server has told of."""
+"""Records how many pods of the workload are available, at every change that the API server reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNT = 'jsonpath={.status.availableReplicas}{"\\n"}'
 
 
 class Watch:
-    """``counts`` grows while the watch lasts."""
+    """Available replicas in ``counts``, in order; it grows while the watch runs."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.counts: list[int] = []
@@ -25,7 +25,7 @@ class Watch:
         threading.Thread(target=self._read, daemon=True).start()
 
     def lasts(self) -> bool:
-        """Nothing was missed."""
+        """Whether the watch still runs, so that no change was missed."""
         return self._process.poll() is None
 
     def _read(self) -> None:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""await_kubelet.py DRIVER, on a node: returns once kubelet has written its classes' values, as it does each minute.
+"""await_kubelet.py DRIVER, on a node: wait until kubelet has written the values of its QoS classes, as each minute.
 
-It shows by one of them that was changed by hand and is kubelet's again: pkg/kubelet/cm/qos_container_manager_linux.go,
+It changes one value by hand and waits until kubelet restores it: pkg/kubelet/cm/qos_container_manager_linux.go,
 UpdateCgroups writes the CPU weight of burstable pods, in kubelet 1.35 every periodicQOSCgroupUpdateInterval of a minute
 and whenever a pod's cgroup is made or its containers are killed.
 """

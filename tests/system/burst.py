@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a burst is worth: the same load in a pod with a quota, with and without cpu_burst."""
+"""Measures the effect of cpu_burst on a load in a pod with a quota."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ BURSTS = ("0", "80ms")
 def throttled(node: Node, mode: str, burst: str) -> int:
     """Periods in which the kernel stopped the online pod."""
     attempt(node, [{**ONLINE, "settings": {**QUOTA, "cpu_burst": burst}}])
-    (cgroup, *_others) = [path for path in node.containers() if "burstable" in path]
-    folder = f"/sys/fs/cgroup/{'cpu' if mode == 'v1' else ''}{cgroup}"
-    return int(lab("ssh", node.name, "--", f"python3 - {SECONDS} {folder}", text=LOAD.read_text()))
+    (cgroup, *_other_cgroups) = [path for path in node.containers() if "burstable" in path]
+    directory = f"/sys/fs/cgroup/{'cpu' if mode == 'v1' else ''}{cgroup}"
+    return int(lab("ssh", node.name, "--", f"python3 - {SECONDS} {directory}", text=LOAD.read_text()))
 
 
 def compare(node: Node, mode: str) -> list[dict[str, int]]:
-    """{burst: periods} of each try, until all of them together are proof.
+    """Return {burst: throttled periods} of each attempt, until all attempts together are proof.
 
-    A machine that is busy itself takes CPUs away from its nodes for a while: the load then makes fewer bursts, and the
-    nodes' kernels count time as used that was not.
+    On a busy machine nodes lose CPU time for a while: the load then makes fewer bursts, and kernels of nodes count
+    lost time as used.
     """
-    found: list[dict[str, int]] = []
+    periods: list[dict[str, int]] = []
     try:
-        while len(found) < TRIES and not is_proof(found):
-            found.append({burst: throttled(node, mode, burst) for burst in BURSTS})
+        while len(periods) < TRIES and not is_proof(periods):
+            periods.append({burst: throttled(node, mode, burst) for burst in BURSTS})
     finally:
         attempt(node, [{**ONLINE, "state": "absent"}])
-    return found
+    return periods
 
 
-def is_proof(found: Sequence[dict[str, int]]) -> bool:
-    """The pod was stopped again and again without cpu_burst, and at most a third as often with it."""
-    without, with_burst = (sum(each[burst] for each in found) for burst in BURSTS)
+def is_proof(periods: Sequence[dict[str, int]]) -> bool:
+    """Whether the pod was throttled often without cpu_burst, and at most a third as often with it."""
+    without, with_burst = (sum(attempt_periods[burst] for attempt_periods in periods) for burst in BURSTS)
     return without >= SECONDS and with_burst * 3 <= without

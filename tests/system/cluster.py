@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two nodes of the lab's cluster, and Ansible against both of them as a user runs it."""
+"""Two nodes of the lab's cluster, and runs of Ansible against both, as a user starts them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cluster:
     second: Node
     inventory: str
     kubeconfig: str
-    folder: Path
+    directory: Path
 
     def ansible(self, playbook: str, *arguments: str, **variables: Any) -> Run:
         return ansible(*self._named(playbook), *arguments, **self._known(variables))
@@ -33,7 +33,7 @@ class Cluster:
         return {node.name: (node.tree(), node.services()) for node in (self.first, self.second)}
 
     def _named(self, playbook: str) -> tuple[str, Path, str, str]:
-        return f"volcano.colocation.{playbook}", self.folder, "-i", self.inventory
+        return f"volcano.colocation.{playbook}", self.directory, "-i", self.inventory
 
     def _known(self, variables: dict[str, Any]) -> dict[str, Any]:
         return {"colocation_kubeconfig": self.kubeconfig, **variables}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tests' node: cgroup v2, containerd 1.7, both sides on the systemd driver, pods running.
 
-Tests in ``kinds``, a stage of their own, have nodes of other kinds, one at a time.
+Tests in ``kinds``, a separate stage, use other kinds of nodes, one at a time.
 """
 
 from __future__ import annotations

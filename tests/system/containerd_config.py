@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What containerd makes of its configuration files, and what a change made different."""
+"""containerd's effective configuration, and the differences after a change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def dump(node: Node) -> list[str]:
 
 
 def differences(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The lines that differ, those that came (``+``) before those that went (``-``)."""
+    """Return the lines that differ: added (``+``) before deleted (``-``)."""
     return sorted(line for line in difflib.ndiff(before, after) if line[0] in "+-")
 
 

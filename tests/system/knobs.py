@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each setting of the registry on nodes of both cgroup versions: what is asked for, and what the kernel's files say.
+"""Each setting of the registry on nodes of both cgroup versions: the option, and the text of the kernel's files.
 
 tests/unit/project/test_node_cases.py compares this with the registry.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import SIZED, knob
 from ansible_collections.volcano.colocation.tests.system.node import Node, ansible, lab
 
-HERE = Path(__file__).parent
+DIRECTORY = Path(__file__).parent
 MI = 1 << 20
 DEVICE = "DEVICE"
 """Stands for MAJOR:MINOR of the node's disk."""
@@ -107,25 +107,25 @@ LACKING: Mapping[str, Mapping[str, str]] = {
         SIZED: "Linux for user mode has no huge pages: molecule/shared/tests/test_huge_pages.py",
     },
 }
-"""{cgroup version: {setting that no kernel of these nodes has: why, or where it is tested}}"""
+"""{cgroup version: {setting that these nodes' kernels lack: reason, or where it is tested}}"""
 ASKED = {"memory_min": "4Mi", "memory_low": "8Mi", "memory_high": "64Mi"}
-"""What is asked for where it is lacking; 0 and for huge pages 2Mi otherwise."""
+"""Values of lacking settings; others are 0, and 2Mi for huge pages."""
 
 PINNED = ("cpuset_cpus", "cpuset_mems", "cpuset_partition")
 
 
 @dataclass(frozen=True)
 class Target:
-    """``where``: options of the module. ``folder``: the cgroup below each mount point; pods are a pattern."""
+    """``where``: options of the module. ``directory``: the cgroup below each mount point; pods are a pattern."""
 
     where: Mapping[str, Any]
-    folder: str
+    directory: str
     names: tuple[str, ...]
     systemd: bool
 
 
 def targets(mode: str) -> tuple[Target, ...]:
-    """Slices and a pod that systemd has, and cgroups that it has not: all settings on each, as far as they agree."""
+    """Return slices and a pod of systemd, and cgroups outside of systemd: all compatible settings on each."""
     every = tuple(name for name in FILES[mode] if name not in ("cpu_idle", "cpuset_partition"))
     of_pod = tuple(name for name in every if name not in PINNED)
     below = "system.slice/knobs.service/" if mode == "v2" else ""
@@ -140,25 +140,25 @@ def targets(mode: str) -> tuple[Target, ...]:
         Target({"path": idle}, idle, ("cpu_idle",), systemd=False),
         Target({"path": plain}, plain, every, systemd=False),
         Target({"qos_class": "burstable", "level": "pods"}, pod, of_pod, systemd=True),
-        # Last: systemd takes memory_oom_group of a slice back when it writes a slice beside it.
+        # Last: systemd resets memory_oom_group of a slice when it writes a sibling slice.
         Target({"slice": "knobs.slice"}, "knobs.slice", every, systemd=True),
     )
 
 
 def options(mode: str, device: str) -> list[dict[str, Any]]:
-    """The module's, one for each target; what no kernel here has is asked for on a cgroup that is not systemd's."""
-    given = json.loads(json.dumps(SETTINGS).replace(DEVICE, device))
+    """Return module options for each target; settings that the kernels lack go to a cgroup outside of systemd."""
+    values = json.loads(json.dumps(SETTINGS).replace(DEVICE, device))
     lacking = {_named(name): ASKED.get(name, "2Mi" if name == SIZED else 0) for name in LACKING[mode]}
-    found = []
+    module_options = []
     for target in targets(mode):
-        settings = {name: given[name] for name in target.names}
+        settings = {name: values[name] for name in target.names}
         more = lacking if not target.systemd and len(target.names) > 1 else {}
-        found.append({**target.where, "settings": {**settings, **more}, "unsupported": "skip"})
-    return found
+        module_options.append({**target.where, "settings": {**settings, **more}, "unsupported": "skip"})
+    return module_options
 
 
 def lacking(mode: str) -> list[str]:
-    """Names of the settings that are left out."""
+    """Return names of the unsupported settings."""
     return sorted(_named(name) for name in LACKING[mode])
 
 
@@ -168,18 +168,18 @@ def _named(name: str) -> str:
 
 def expected(mode: str, device: str) -> dict[str, str]:
     """{path of a kernel's file: its text} once all is set."""
-    found = {}
+    texts = {}
     for target in targets(mode):
         for name in target.names:
             for file, text in FILES[mode][name].items():
-                said = BY_SYSTEMD.get(mode, {}).get(file, text) if target.systemd else text
-                found[_path(mode, target, name, file)] = said.replace(DEVICE, device)
-    return found
+                written = BY_SYSTEMD.get(mode, {}).get(file, text) if target.systemd else text
+                texts[_path(mode, target, name, file)] = written.replace(DEVICE, device)
+    return texts
 
 
 def _path(mode: str, target: Target, name: str, file: str) -> str:
     controller = "" if mode == "v2" else f"{knob(name).controller(mode)}/"
-    return f"/sys/fs/cgroup/{controller}{target.folder}/{file}"
+    return f"/sys/fs/cgroup/{controller}{target.directory}/{file}"
 
 
 READ = """import glob, json, sys
@@ -190,7 +190,7 @@ find /sys/fs/cgroup -depth -type d -name 'knobs*' -exec rmdir {} +"""
 
 
 def kernel(node: Node, mode: str) -> dict[str, str]:
-    """{path: text} of every file of every setting of the targets; systemd writes a moment after it has answered."""
+    """Return {path: text} of all files of the targets' settings; systemd writes shortly after its response."""
     paths = {
         _path(mode, target, name, file)
         for target in targets(mode)
@@ -198,62 +198,62 @@ def kernel(node: Node, mode: str) -> dict[str, str]:
         for file in knob(name).files(mode)
     }
     words = " ".join(shlex.quote(path) for path in sorted(paths))
-    found: dict[str, str] = json.loads(node.shell(f"sleep 1; python3 -c {shlex.quote(READ)} {words}"))
-    return found
+    texts: dict[str, str] = json.loads(node.shell(f"sleep 1; python3 -c {shlex.quote(READ)} {words}"))
+    return texts
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many targets changed, and the settings that were left out."""
+    """How many targets changed, and the unsupported settings."""
 
     changed: int
     left_out: list[str]
 
 
 def attempt(node: Node, options: list[dict[str, Any]], *arguments: str) -> Outcome:
-    run = ansible(str(HERE / "knobs.yml"), node.folder, "-i", node.inventory, *arguments, knobs_options=options)
+    run = ansible(str(DIRECTORY / "knobs.yml"), node.directory, "-i", node.inventory, *arguments, knobs_options=options)
     assert run.code == 0, run.output[-4000:]
-    found = re.search(r"changed: (\d+); left out: ([^;]*);", run.output)
-    assert found, run.output
-    return Outcome(int(found[1]), found[2].split())
+    match = re.search(r"changed: (\d+); left out: ([^;]*);", run.output)
+    assert match, run.output
+    return Outcome(int(match[1]), match[2].split())
 
 
 @contextmanager
 def cgroups(node: Node, mode: str) -> Iterator[str]:
-    """The cgroups of the targets while they are there; MAJOR:MINOR of the node's disk."""
-    lab("ssh", node.name, "--", f"sh -s {mode}", text=(HERE / "knobs.sh").read_text())
+    """Create the cgroups of the targets; yield MAJOR:MINOR of the node's disk."""
+    lab("ssh", node.name, "--", f"sh -s {mode}", text=(DIRECTORY / "knobs.sh").read_text())
     try:
         yield node.shell("findmnt --noheadings --output MAJ:MIN /").strip()
     finally:
         node.shell(f"( {REMOVE} ) 2>/dev/null || true")
 
 
-def differing(now: Mapping[str, str], said: Mapping[str, str]) -> dict[str, tuple[str | None, str]]:
-    """{path: (what the kernel says, what it should)}"""
-    return {path: (now.get(path), text) for path, text in said.items() if now.get(path) != text}
+def differing(now: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, tuple[str | None, str]]:
+    """Return {path: (kernel's text, expected text)} of differences."""
+    return {path: (now.get(path), text) for path, text in texts.items() if now.get(path) != text}
 
 
-def go_through(node: Node, mode: str) -> None:
-    """Set all, again, put back, again; AssertionError where the kernel says something else."""
+def check_all(node: Node, mode: str) -> None:
+    """Set all, again, restore, again; AssertionError if the kernel has other values."""
     with cgroups(node, mode) as device:
-        wanted, said = options(mode, device), expected(mode, device)
+        desired, texts = options(mode, device), expected(mode, device)
         absent = [{**target.where, "state": "absent"} for target in targets(mode)]
         before = kernel(node, mode)
-        assert differing(before, said).keys() == said.keys(), said.keys() - differing(before, said).keys()
-        predicted = attempt(node, wanted, "--check")
-        assert predicted == Outcome(len(wanted), lacking(mode)), predicted
+        assert differing(before, texts).keys() == texts.keys(), texts.keys() - differing(before, texts).keys()
+        predicted = attempt(node, desired, "--check")
+        assert predicted == Outcome(len(desired), lacking(mode)), predicted
         assert not differing(kernel(node, mode), before), differing(kernel(node, mode), before)
 
-        done = attempt(node, wanted)
+        done = attempt(node, desired)
         assert done == predicted, done
         now = kernel(node, mode)
-        assert not differing(now, said), differing(now, said)
-        again = attempt(node, wanted)
+        assert not differing(now, texts), differing(now, texts)
+        again = attempt(node, desired)
         assert again.changed == 0, again
         assert not differing(kernel(node, mode), now), differing(kernel(node, mode), now)
 
         back = attempt(node, absent)
-        assert back.changed == len(wanted), back
+        assert back.changed == len(desired), back
         now = kernel(node, mode)
         assert not differing(now, before), differing(now, before)
         again = attempt(node, absent)

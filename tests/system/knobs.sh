@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# knobs.sh v1|v2: makes the cgroups of test_knobs.py, slices of systemd and others, with values of a site's own.
+# knobs.sh v1|v2: create the cgroups of test_knobs.py, with and without systemd, with values of a site.
 set -eu
 systemctl start knobs.slice knobsidle.slice
 systemctl set-property --runtime knobs.slice CPUWeight=50 IOWeight=50 TasksMax=900 MemoryMax=200M

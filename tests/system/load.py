@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""load.py SECONDS FOLDER: a load that comes in bursts, in the cgroup FOLDER; prints in how many periods it was stopped.
+"""load.py SECONDS DIRECTORY: run a load in bursts in the cgroup DIRECTORY; print the number of throttled periods.
 
-Each burst takes 110 ms of CPU and the next one begins 530 ms after it: on average a fifth of a CPU, and for a moment a
-whole one. Kernels that count CPU time in steps of 10 ms can tell that, on a busy machine too. What stopped it may be a
-quota of the cgroup or of one above it.
+Each burst takes 110 ms of CPU and the next one begins 530 ms later: on average a fifth of a CPU, and for a moment a
+whole one. Kernels that count CPU time in steps of 10 ms measure that, on a busy machine too. The quota may be that of
+the cgroup or of a parent.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ BUSY, CYCLE = 0.11, 0.53
 """Seconds; the cycle is not a multiple of the period, so that bursts begin anywhere in one."""
 
 
-def throttled(folder: str) -> int:
+def throttled(directory: str) -> int:
     """Periods in which a quota was used up."""
-    found = 0
-    while os.path.exists(f"{folder}/cpu.stat"):
-        with open(f"{folder}/cpu.stat", encoding="utf-8") as file:
-            found += sum(int(line.split()[1]) for line in file if line.startswith("nr_throttled "))
-        folder = os.path.dirname(folder)
-    return found
+    periods = 0
+    while os.path.exists(f"{directory}/cpu.stat"):
+        with open(f"{directory}/cpu.stat", encoding="utf-8") as file:
+            periods += sum(int(line.split()[1]) for line in file if line.startswith("nr_throttled "))
+        directory = os.path.dirname(directory)
+    return periods
 
 
 def load(seconds: float) -> None:
@@ -36,15 +36,15 @@ def load(seconds: float) -> None:
         time.sleep(max(0.0, due - time.monotonic()))
 
 
-def main(seconds: float, folder: str) -> None:
+def main(seconds: float, directory: str) -> None:
     process = os.fork()
     if process == 0:
-        with open(f"{folder}/cgroup.procs", "w", encoding="utf-8") as file:
+        with open(f"{directory}/cgroup.procs", "w", encoding="utf-8") as file:
             file.write(str(os.getpid()))
         time.sleep(CYCLE)
-        before = throttled(folder)
+        before = throttled(directory)
         load(seconds)
-        print(throttled(folder) - before, flush=True)
+        print(throttled(directory) - before, flush=True)
         os._exit(0)
     os.waitpid(process, 0)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tests' node: Ansible against it as a user runs it, and its files, services and pods as it tells them itself."""
+"""The tests' node: runs of Ansible as a user starts them, and files, services and pods read on the node."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ LOOK_SECONDS = 15.0
 TIMEOUT = 1800.0
 
 Look = Callable[[], None]
-"""What is done now and then while a playbook runs."""
+"""Called regularly while a playbook runs."""
 
 
 def lab(*arguments: str, text: str | None = None) -> str:
-    """A lab command's output; its progress goes to the test's own standard error, ``text`` to its input."""
+    """Run a lab command with ``text`` as input; return its output. Its progress goes to the test's standard error."""
     argv = [sys.executable, str(ROOT / "tests" / "lab"), *arguments]
     return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True, input=text).stdout
 
 
 def throwaway(request: pytest.FixtureRequest, name: str, *spec: str) -> Iterator[Node]:
-    """A lab node. Where a test has failed meanwhile it stays, for its journal; the next run replaces it."""
+    """Yield a lab node. It is kept if a test failed, for its journal; the next run replaces it."""
     failed = request.session.testsfailed
     lab("down", name)
     lab("up", name, *spec)
@@ -67,9 +67,9 @@ class Run:
     output: str
 
     def recap(self, host: str) -> dict[str, int]:
-        found = re.search(rf"^{re.escape(host)}\s+: (.*)$", self.output, re.MULTILINE)
-        assert found, self.output
-        return {key: int(count) for key, count in (pair.split("=") for pair in found[1].split())}
+        match = re.search(rf"^{re.escape(host)}\s+: (.*)$", self.output, re.MULTILINE)
+        assert match, self.output
+        return {key: int(count) for key, count in (pair.split("=") for pair in match[1].split())}
 
 
 Runner = Callable[..., Run]
@@ -80,10 +80,10 @@ Runner = Callable[..., Run]
 class Node:
     name: str
     inventory: str
-    folder: Path
+    directory: Path
 
     def shell(self, command: str) -> str:
-        """Output of a shell command on the node; fails with what it said."""
+        """Run a shell command on the node; return its output, or fail with it."""
         done = subprocess.run(
             [sys.executable, str(ROOT / "tests" / "lab"), "ssh", self.name, "--", command],
             capture_output=True,
@@ -98,14 +98,14 @@ class Node:
         self.shell(f"printf %s {shlex.quote(text)} > {shlex.quote(path)}")
 
     def tree(self) -> str:
-        """Type, mode, owner, link target and content hash of everything we must not touch unasked."""
+        """Return type, mode, owner, link target and content hash of files that must not change without a request."""
         where = " ".join(WATCHED)
         return self.shell(
             f"find {where} -printf '%y %m %U %G %p %l\\n' | sort; find {where} -type f -exec sha256sum {{}} + | sort"
         )
 
     def services(self) -> str:
-        """Main processes of kubelet and containerd: they change when somebody restarts them."""
+        """Return the main processes of kubelet and containerd, which change with a restart."""
         return self.shell("systemctl show -p MainPID,ActiveState kubelet containerd")
 
     def containers(self) -> list[str]:
@@ -120,42 +120,42 @@ class Node:
     def ansible(self, playbook: str, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
         """Run one of the collection's playbooks with the tests' profile and ``variables`` on top."""
         words = ("-i", self.inventory, *arguments)
-        given = {**PROFILE, **variables}
+        variables_with_profile = {**PROFILE, **variables}
         playbook = f"volcano.colocation.{playbook}"
         if look:
-            return ansible_process(playbook, self.folder, *words, look=look, **given)
-        return ansible(playbook, self.folder, *words, **given)
+            return ansible_process(playbook, self.directory, *words, look=look, **variables_with_profile)
+        return ansible(playbook, self.directory, *words, **variables_with_profile)
 
 
-def ansible(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Run:
-    """Run a playbook, from ``folder``, with the installed collection, in a fork of a process that runs them all."""
-    log = folder / "ansible.log"
-    code = _warm().run(folder, _words(playbook, arguments, variables), environment(), (log, log), TIMEOUT)
+def ansible(playbook: str, directory: Path, *arguments: str, **variables: Any) -> Run:
+    """Run a playbook in ``directory`` with the installed collection, in a fork of a process that all runs share."""
+    log = directory / "ansible.log"
+    code = _warm().run(directory, _words(playbook, arguments, variables), environment(), (log, log), TIMEOUT)
     return Run(code, read(log))
 
 
 @cache
 def _warm() -> Warm:
-    folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
-    started = Warm(Path(folder.name), environment())
+    directory = tempfile.TemporaryDirectory()
+    atexit.register(directory.cleanup)
+    started = Warm(Path(directory.name), environment())
     atexit.register(started.end)
     return started
 
 
-def ansible_process(playbook: str, folder: Path, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
-    """The same as a user starts it. What ``look`` raises meanwhile kills the run."""
-    with _started(playbook, folder, arguments, variables, subprocess.PIPE) as process:
+def ansible_process(playbook: str, directory: Path, *arguments: str, look: Look | None = None, **variables: Any) -> Run:
+    """Run a playbook as a user starts it. An exception of ``look`` kills the run."""
+    with _started(playbook, directory, arguments, variables, subprocess.PIPE) as process:
         try:
-            said = _said(process, look)
+            output = _read_output(process, look)
         except BaseException:
             _kill(process.pid)
             raise
-    return Run(process.returncode, said)
+    return Run(process.returncode, output)
 
 
-def _said(process: subprocess.Popen[str], look: Look | None) -> str:
-    """All that it prints until its end."""
+def _read_output(process: subprocess.Popen[str], look: Look | None) -> str:
+    """Return the whole output of a process."""
     while look:
         try:
             return process.communicate(timeout=LOOK_SECONDS)[0]
@@ -165,10 +165,10 @@ def _said(process: subprocess.Popen[str], look: Look | None) -> str:
 
 
 @contextmanager
-def begun(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Iterator[Path]:
-    """What such a run says, while it runs; in the end it is killed with all that it has started."""
-    path = folder / "begun.log"
-    with path.open("w") as said, _started(playbook, folder, arguments, variables, said) as process:
+def begun(playbook: str, directory: Path, *arguments: str, **variables: Any) -> Iterator[Path]:
+    """Yield the log of a playbook while it runs; at the end kill it with its child processes."""
+    path = directory / "begun.log"
+    with path.open("w") as log, _started(playbook, directory, arguments, variables, log) as process:
         try:
             yield path
         finally:
@@ -176,33 +176,33 @@ def begun(playbook: str, folder: Path, *arguments: str, **variables: Any) -> Ite
 
 
 def _kill(pid: int) -> None:
-    """A process with all that it has started: since ansible-core 2.19 each worker has a session of its own."""
+    """Kill a process with its descendants: since ansible-core 2.19 each worker has a separate session."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGSTOP)
-    for each in (pid, *_descendants(pid)):
+    for process_id in (pid, *_descendants(pid)):
         with suppress(ProcessLookupError):
-            os.kill(each, signal.SIGKILL)
+            os.kill(process_id, signal.SIGKILL)
 
 
 def _descendants(pid: int) -> list[int]:
-    """By proc(5): the parent is the second field behind the name, which is in brackets."""
-    found = [pid]
+    """Find descendants. proc(5): the parent is the second field after the name, which is in parentheses."""
+    pids = [pid]
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-    for each in found:
-        found += [child for child, parent in parents.items() if parent == each]
-    return found[1:]
+    for parent_pid in pids:
+        pids += [child for child, parent in parents.items() if parent == parent_pid]
+    return pids[1:]
 
 
 def _started(
-    playbook: str, folder: Path, arguments: Sequence[str], variables: dict[str, Any], output: int | IO[str]
+    playbook: str, directory: Path, arguments: Sequence[str], variables: dict[str, Any], output: int | IO[str]
 ) -> subprocess.Popen[str]:
-    """With no terminal, and nothing to read."""
+    """Start ansible-playbook without a terminal and without input."""
     return subprocess.Popen(
         [str(BIN / "ansible-playbook"), *_words(playbook, arguments, variables)],
-        cwd=folder,
+        cwd=directory,
         env=environment(),
         stdin=subprocess.DEVNULL,
         stdout=output,
@@ -216,7 +216,7 @@ def _words(playbook: str, arguments: Sequence[str], variables: dict[str, Any]) -
 
 
 def environment() -> dict[str, str]:
-    """That of ansible-playbook: with the collection as it is installed."""
+    """Return the environment of ansible-playbook, with the installed collection."""
     return {
         **os.environ,
         "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "collections"),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the cgroup paths of containers say (kubelet: pkg/kubelet/cm; containerd: getCgroupsPath)."""
+"""QoS classes from cgroup paths of containers (kubelet: pkg/kubelet/cm; containerd: getCgroupsPath)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _SHAPES = {
 
 
 def qos_classes(paths: Iterable[str], driver: str) -> set[str]:
-    """The classes of the pods that run; fails on a container that is where the driver does not put it."""
-    found = {path: _SHAPES[driver].fullmatch(path) for path in paths}
-    elsewhere = [path for path, match in found.items() if match is None]
+    """Return the classes of the running pods; fail if a container has a path that the driver does not use."""
+    matches = {path: _SHAPES[driver].fullmatch(path) for path in paths}
+    elsewhere = [path for path, match in matches.items() if match is None]
     assert not elsewhere, elsewhere
-    return {match["qos"] or "guaranteed" for match in found.values() if match}
+    return {match["qos"] or "guaranteed" for match in matches.values() if match}

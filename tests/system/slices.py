@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slice of the tests: set as a user does, and what there is of it on a node."""
+"""The slice of the tests: set as a user does, and its traces on a node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PLACES = (
 
 def attempt(node: Node, *arguments: str, **options: Any) -> Run:
     playbook = str(Path(__file__).with_name("slice.yml"))
-    return ansible(playbook, node.folder, "-i", node.inventory, *arguments, slice={"name": NAME, **options})
+    return ansible(playbook, node.directory, "-i", node.inventory, *arguments, slice={"name": NAME, **options})
 
 
 def changed(node: Node, *arguments: str, **options: Any) -> int:
@@ -28,6 +28,6 @@ def changed(node: Node, *arguments: str, **options: Any) -> int:
 
 
 def traces(node: Node) -> str:
-    """Files, folders and links that name the slice, and what systemd remembers of it."""
-    found = node.shell(f"find {' '.join(PLACES)} -name '*colocation-agents*' 2>/dev/null || true")
-    return found + node.shell(f"systemctl list-units --all --plain --no-legend '{NAME}' '*colocation-agents*'")
+    """Return files, directories and links that name the slice, and systemd's units of it."""
+    paths = node.shell(f"find {' '.join(PLACES)} -name '*colocation-agents*' 2>/dev/null || true")
+    return paths + node.shell(f"systemctl list-units --all --plain --no-legend '{NAME}' '*colocation-agents*'")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An image in the agent's place, which says what it was given and answers that it is well; and what it said."""
+"""An image that replaces the agent: it logs its arguments and environment and reports that it is healthy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ls -d /host/proc/sys/vm && ls -ld /var/log/volcano/agent
 
 
 def archive(node: Node, path: Path) -> None:
-    """Write the image, with the busybox that every node of the lab has."""
+    """Write the image, with the busybox of the lab's nodes."""
     files = (
         oci.File("bin/busybox", _fetched(node, "/usr/bin/busybox")),
         oci.File("vc-agent", AGENT.encode()),
@@ -57,12 +57,12 @@ def _fetched(node: Node, path: str) -> bytes:
     return subprocess.run(argv, check=True, stdout=subprocess.PIPE).stdout
 
 
-def said(node: Node, container: str) -> dict[str, list[str]]:
-    """{word: what followed it on each line} of a container of the agent's pod, from the runtime's own log."""
+def logged(node: Node, container: str) -> dict[str, list[str]]:
+    """Return {first word: rests of its lines} of the log of a container of the agent's pod."""
     lines = node.shell(f"cat /var/log/pods/volcano-system_volcano-agent-*/{container}/*.log").splitlines()
-    found: dict[str, list[str]] = {}
+    logged_lines: dict[str, list[str]] = {}
     for line in lines:
         # TIME STREAM TAG TEXT: kubernetes design-proposals/node/kubelet-cri-logging.md
-        word, _blank, rest = line.split(" ", 3)[3].partition(" ")
-        found.setdefault(word, []).append(rest)
-    return found
+        word, _space, text = line.split(" ", 3)[3].partition(" ")
+        logged_lines.setdefault(word, []).append(text)
+    return logged_lines

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bad input: a clear error that names file, line or variable and the remedy, and a node that stays byte-identical."""
+"""Bad input gives an error that names file, line or variable and the remedy; the node stays byte-identical."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.tests.system.node import PROFILE, No
 KUBELET = "/var/lib/kubelet/config.yaml"
 CONTAINERD = "/etc/containerd/config.toml"
 
-# command that makes the trouble, command that ends it, what the message has to say
+# command that causes the problem, command that ends it, parts of the message
 TROUBLE = {
     "duplicate key in kubelet's YAML": (
         f"cp -p {KUBELET} /root/kept; printf 'kind: KubeletConfiguration\\n' >> {KUBELET}",
@@ -50,7 +50,7 @@ TROUBLE = {
         ["/etc/containerd", "Read-only file system", "Remount it read-write"],
     ),
     "full file system": (
-        # An overlay, since a folder in memory is refused for that.
+        # An overlay, because a directory in memory is refused.
         "mkdir -p /var/lib/volcano-colocation /var/tmp/full; mount -t tmpfs -o size=16k full /var/tmp/full;"
         " cd /var/tmp/full; mkdir -m 700 upper; mkdir work lower; head -c 16384 /dev/zero > filler || true;"
         " mount -t overlay -o lowerdir=$PWD/lower,upperdir=$PWD/upper,workdir=$PWD/work full"
@@ -60,8 +60,8 @@ TROUBLE = {
     ),
 }
 
-# name of a host, its variables, what the message has to say
-WISHES: dict[str, tuple[dict[str, Any], list[str]]] = {
+# name of a host, its variables, parts of the message
+BAD_VARIABLES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "nothing-reserved": ({"colocation_system_reserved": {}}, ["(cpu_manager_policy)", "systemReserved"]),
     "more-than-online": (
         {"colocation_system_reserved": {"cpu": "3"}},
@@ -84,33 +84,33 @@ def trouble(node: Node, make: str, end: str) -> Iterator[None]:
 
 @pytest.mark.parametrize("name", TROUBLE)
 def test_trouble_on_the_node_is_named_and_nothing_is_touched(node: Node, name: str) -> None:
-    make, end, said = TROUBLE[name]
+    make, end, messages = TROUBLE[name]
     before, services = node.tree(), node.services()
     with trouble(node, make, end):
         troubled = node.tree()
         run = node.ansible("provision")
         assert run.code != 0
         assert run.recap(node.name)["changed"] == 0, run.output
-        for words in said:
+        for words in messages:
             assert words in run.output
         assert node.tree() == troubled
     assert node.tree() == before
     assert node.services() == services
 
 
-def test_impossible_wishes_are_named_and_nothing_is_touched(node: Node) -> None:
-    """Each is a host's of the same run, all of them this node: what is wrong with one hides no other's."""
+def test_impossible_variables_are_named_and_nothing_is_touched(node: Node) -> None:
+    """Each case is a host of one run, and all are this node: an error of one host does not hide the others."""
     host = next(iter(json.loads(Path(node.inventory).read_text())["all"]["children"]["lab"]["hosts"].values()))
-    hosts = {name: {**host, **PROFILE, **variables} for name, (variables, _said) in WISHES.items()}
-    inventory = node.folder / "wishes.json"
+    hosts = {name: {**host, **PROFILE, **variables} for name, (variables, _messages) in BAD_VARIABLES.items()}
+    inventory = node.directory / "variables.json"
     inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
     before, services = node.tree(), node.services()
-    run = ansible("volcano.colocation.provision", node.folder, "-i", str(inventory))
+    run = ansible("volcano.colocation.provision", node.directory, "-i", str(inventory))
     assert run.code != 0
-    for name, (_variables, said) in WISHES.items():
+    for name, (_variables, messages) in BAD_VARIABLES.items():
         assert (run.recap(name)["failed"], run.recap(name)["changed"]) == (1, 0), run.output
         refusal = next(line for line in run.output.splitlines() if line.startswith(f"fatal: [{name}]"))
-        assert [words for words in said if words not in refusal] == []
+        assert [words for words in messages if words not in refusal] == []
     assert (node.tree(), node.services()) == (before, services)
 
 
@@ -124,7 +124,7 @@ def test_unset_permission_stops_before_the_first_change_and_explains(node: Node)
 
 
 def test_an_unreachable_node_is_named_and_the_others_are_served(node: Node, tmp_path: Any) -> None:
-    """Read-only here: what other nodes get changed is the other tests' business."""
+    """Read-only: other tests change the other nodes."""
     second = tmp_path / "more.ini"
     second.write_text("gone ansible_host=127.0.0.1 ansible_port=1\n")
     run = node.ansible("assess", "-i", str(second))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings of the best-effort class and its pod outlive what undoes raw writes, and go without a trace. In this order.
+"""Settings of the best-effort class and its pod survive events that reset raw writes, and are removed completely.
 
-Kubelet's sync, its restart and a reboot are the scenarios' matter, on every kind of node.
+In this order. The scenarios test kubelet's sync, its restart and a reboot, on every kind of node.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "class": {"cpu_quota": "1.5", "memory_high": "512Mi", "pids_max": 4000},
     "pods": {"cpu_quota": 1, "cpu_burst": "20ms"},
 }
-WANTED = {
+DESIRED = {
     f"{CLASS}/cpu.max": "150000 100000",
     f"{CLASS}/memory.high": "536870912",
     f"{CLASS}/pids.max": "4000",
@@ -37,7 +37,7 @@ UNRELATED = "systemctl set-property --runtime kubepods-besteffort.slice MemoryLo
 
 def attempt(node: Node, *arguments: str, state: str = "present") -> Run:
     run = ansible(
-        PLAYBOOK, node.folder, "-i", node.inventory, *arguments, "--diff", qos_settings=SETTINGS, qos_state=state
+        PLAYBOOK, node.directory, "-i", node.inventory, *arguments, "--diff", qos_settings=SETTINGS, qos_state=state
     )
     assert run.code == 0, run.output
     return run
@@ -46,19 +46,19 @@ def attempt(node: Node, *arguments: str, state: str = "present") -> Run:
 def changed(node: Node, *arguments: str, state: str = "present") -> int:
     """How many of the two targets changed."""
     output = attempt(node, *arguments, state=state).output
-    found = re.search(r"changed: (\d)", output)
-    assert found, output
-    return int(found[1])
+    match = re.search(r"changed: (\d)", output)
+    assert match, output
+    return int(match[1])
 
 
 def kernel(node: Node) -> dict[str, str]:
-    """The values as the kernel tells them; systemd writes a moment after it has answered."""
-    texts = node.shell("sleep 1; " + "; ".join(f"cat {path}" for path in WANTED)).splitlines()
-    return dict(zip(WANTED, texts, strict=True))
+    """Return the kernel's values; systemd writes shortly after its response."""
+    texts = node.shell("sleep 1; " + "; ".join(f"cat {path}" for path in DESIRED)).splitlines()
+    return dict(zip(DESIRED, texts, strict=True))
 
 
 def write_raw(node: Node, values: Mapping[str, str]) -> dict[str, str]:
-    """What the kernel then tells, at once: kubelet's next sync may have systemd write its own values again."""
+    """Write values; return those of the kernel immediately, before kubelet's sync may make systemd write others."""
     writes = [f"echo '{value}' > $(echo {path})" for path, value in values.items()]
     texts = node.shell("; ".join([*writes, *(f"cat {path}" for path in values)])).splitlines()
     return dict(zip(values, texts, strict=True))
@@ -70,7 +70,7 @@ def _before(node: Node) -> tuple[dict[str, str], str]:
 
 
 def test_the_same_values_written_raw_are_lost(node: Node, before: tuple[dict[str, str], str]) -> None:
-    of_class = {path: value for path, value in WANTED.items() if not path.startswith(POD)}
+    of_class = {path: value for path, value in DESIRED.items() if not path.startswith(POD)}
     assert write_raw(node, of_class) == of_class
     node.shell(UNRELATED.format(bytes=4096))
     now = kernel(node)
@@ -82,7 +82,7 @@ def test_they_are_set_and_a_second_run_writes_nothing(node: Node, before: tuple[
     assert changed(node, "--check") == 2
     assert kernel(node) == before[0]
     assert changed(node) == 2
-    assert kernel(node) == WANTED
+    assert kernel(node) == DESIRED
     assert changed(node) == 0
     assert node.shell(f"systemctl is-enabled {UNIT}").strip() == "enabled"
 
@@ -92,30 +92,30 @@ def test_they_are_set_and_a_second_run_writes_nothing(node: Node, before: tuple[
     [
         pytest.param("systemctl daemon-reload", id="daemon-reload"),
         pytest.param("systemctl daemon-reexec", id="daemon-reexec"),
-        pytest.param(UNRELATED.format(bytes=4096), id="a property that is not ours"),
+        pytest.param(UNRELATED.format(bytes=4096), id="a foreign property"),
         pytest.param(
             "for unit in $(cd /sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice && ls -d *pod*.slice); do "
             "systemctl set-property --runtime $unit MemoryLow=4096; done",
-            id="a property of the pod that is not ours",
+            id="a foreign property of the pod",
         ),
     ],
 )
 def test_they_outlive(node: Node, command: str) -> None:
     node.shell(command)
-    assert kernel(node) == WANTED
+    assert kernel(node) == DESIRED
 
 
 def test_a_drift_is_predicted_and_repaired(node: Node) -> None:
-    """Of a file that systemd does not write: it may bring back any other between two runs, with kubelet's sync."""
+    """Uses a file that systemd does not write: others may be restored between two runs, with kubelet's sync."""
     write_raw(node, {f"{POD}/cpu.max.burst": "0"})
     predicted = attempt(node, "--check").output
     assert re.search(r"^-\S+/kubepods-besteffort-pod\S+ cpu_burst: 0", predicted, re.MULTILINE), predicted
     assert re.search(r"^\+\S+/kubepods-besteffort-pod\S+ cpu_burst: 20000$", predicted, re.MULTILINE), predicted
     assert changed(node) == 1
-    assert kernel(node) == WANTED
+    assert kernel(node) == DESIRED
 
 
-def test_they_go_without_a_trace(node: Node, before: tuple[dict[str, str], str]) -> None:
+def test_they_are_removed_without_a_trace(node: Node, before: tuple[dict[str, str], str]) -> None:
     node.shell(UNRELATED.format(bytes=0))
     assert changed(node, "--check", state="absent") == 2
     assert changed(node, state="absent") == 2

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""After provision and restore nothing differs: files, units, cgroups, pods. Nothing of ours is left. In this order."""
+"""After provision and restore files, units, cgroups and pods are as before, without traces. In this order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, settle, state
+from ansible_collections.volcano.colocation.tests.system.everything import MANAGED, await_kubelet, cgroups, state
 from ansible_collections.volcano.colocation.tests.system.node import SPEC, Node, throwaway
 
 QOS: dict[str, Any] = {"colocation_qos": {"be": {"cpu_quota": "60%", "memory_high": "80%"}}}
@@ -24,7 +24,7 @@ def _node(request: pytest.FixtureRequest) -> Iterator[Node]:
 
 @pytest.fixture(scope="module", name="before")
 def _before(node: Node) -> dict[str, str]:
-    settle(node, "systemd")
+    await_kubelet(node, "systemd")
     return state(node)
 
 
@@ -35,7 +35,7 @@ def test_a_node_without_a_ledger_is_not_touched(node: Node, before: dict[str, st
     assert state(node) == before
 
 
-def test_somebody_elses_change_is_refused_and_stays(node: Node) -> None:
+def test_a_change_of_another_user_is_refused_and_stays(node: Node) -> None:
     run = node.ansible("provision", **QOS)
     assert run.code == 0, run.output[-4000:]
     node.shell(f"cp -p {KUBELET} /root/committed; echo 'maxPods: 50' >> {KUBELET}")
@@ -48,7 +48,7 @@ def test_somebody_elses_change_is_refused_and_stays(node: Node) -> None:
     node.shell(f"cat /root/committed > {KUBELET}")
 
 
-def test_check_mode_tells_what_goes_back_and_changes_nothing(node: Node) -> None:
+def test_check_mode_reports_the_restore_and_changes_nothing(node: Node) -> None:
     present, services = node.tree(), node.services()
     run = node.ansible("restore", "--check", "--diff")
     assert run.code == 0, run.output[-4000:]
@@ -70,11 +70,11 @@ def test_settings_alone_go_back_alone(node: Node, before: dict[str, str]) -> Non
 def test_everything_is_as_it_was(node: Node, before: dict[str, str]) -> None:
     run = node.ansible("restore", "--diff")
     assert run.code == 0, run.output[-4000:]
-    settle(node, "systemd")
+    await_kubelet(node, "systemd")
     now = state(node)
     for what, text in before.items():
         assert now[what] == text, what
-    assert node.shell(OURS).strip() == ""
+    assert node.shell(MANAGED).strip() == ""
     assert node.shell("systemctl is-active kubelet containerd").split() == ["active", "active"]
 
 

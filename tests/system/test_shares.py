@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What decides on the share of an online pod beside an offline one: docs/qos-profiles.md, "Measured effect"."""
+"""The CPU share of an online pod beside an offline one: docs/qos-profiles.md, "Measured effect"."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ OFFLINE: dict[str, Any] = {"qos_class": "besteffort", "level": "pods"}
 
 
 def shares(node: Node, request: int, proven: Callable[[float], bool]) -> list[dict[str, float]]:
-    """What busy.py printed once kubelet had given the online pods the weight of ``request`` thousandths of a CPU.
+    """Return results of busy.py with online pods of the weight of ``request`` thousandths of a CPU.
 
-    A machine that is busy itself runs one CPU of a node and not the other for a while, so it is asked again until the
-    online pod's part is ``proven``.
+    A busy machine may run only one CPU of a node for a while, so it is measured again until the online pod's part is
+    ``proven``.
     """
     words = f"{SECONDS} besteffort-{node.name} burstable-{node.name} {request}"
-    found: list[dict[str, float]] = []
-    while len(found) < TRIES and not (found and proven(found[-1]["part"])):
-        found.append(json.loads(lab("ssh", node.name, "--", f"python3 - {words}", text=BUSY.read_text())))
-    return found
+    results: list[dict[str, float]] = []
+    while len(results) < TRIES and not (results and proven(results[-1]["part"])):
+        results.append(json.loads(lab("ssh", node.name, "--", f"python3 - {words}", text=BUSY.read_text())))
+    return results
 
 
 def is_no_more(part: float) -> bool:
-    """Than by the weights of kubelet's classes."""
+    """Whether the part is not above that by the weights of kubelet's classes."""
     return part <= 0.8 + TOLERANCE
 
 
 @contextmanager
 def requesting(node: Node, request: int) -> Iterator[None]:
-    """The online pod with another request."""
+    """Run the online pod with another request."""
     text = node.shell(f"cat {MANIFEST}")
     assert "cpu: 100m" in text
     try:
@@ -52,7 +52,7 @@ def requesting(node: Node, request: int) -> Iterator[None]:
 
 
 def replace_pod(node: Node, manifest: str) -> None:
-    """Until the pod runs again, as a container of another id; at once where it is the same."""
+    """Replace the manifest, and wait until the pod runs as a new container; return immediately if it is unchanged."""
     if node.shell(f"cat {MANIFEST}") == manifest:
         return
     ids = "ctr -n k8s.io tasks ls | awk '$3 == \"RUNNING\" { print $1 }' | sort"
@@ -73,9 +73,9 @@ def test_the_part_of_an_online_pod_is_that_of_its_request(node: Node, request_: 
         return abs(part - weights) <= TOLERANCE
 
     with requesting(node, request_):
-        found = shares(node, request_, is_near)
-    assert found[-1]["weights"] == weights, found
-    assert is_near(found[-1]["part"]), found
+        results = shares(node, request_, is_near)
+    assert results[-1]["weights"] == weights, results
+    assert is_near(results[-1]["part"]), results
 
 
 def test_idle_offline_pods_leave_an_online_pod_no_more(node: Node) -> None:
@@ -83,7 +83,7 @@ def test_idle_offline_pods_leave_an_online_pod_no_more(node: Node) -> None:
     done = attempt(node, [{**OFFLINE, "settings": {"cpu_idle": True}}])
     assert done.changed == 1, done
     try:
-        found = shares(node, 100, is_no_more)
+        results = shares(node, 100, is_no_more)
     finally:
         attempt(node, [{**OFFLINE, "state": "absent"}])
-    assert is_no_more(found[-1]["part"]), found
+    assert is_no_more(results[-1]["part"]), results

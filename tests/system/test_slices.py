@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A slice's values by the kernel's word: they outlast everybody else, and go without a trace. In this order."""
+"""A slice's values in the kernel survive changes by other programs, and are removed completely. In this order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab
 from ansible_collections.volcano.colocation.tests.system.slices import NAME, attempt, changed, traces
 
-FOLDER = "/sys/fs/cgroup/colocation.slice/colocation-agents.slice"
+DIRECTORY = "/sys/fs/cgroup/colocation.slice/colocation-agents.slice"
 SETTINGS = {"CPUWeight": 300, "MemoryHigh": "256M", "TasksMax": 777}
 # 256 MiB; cgroup-v2.rst: cpu.weight, memory.high, pids.max.
 KERNEL = ["300", "268435456", "777"]
@@ -18,7 +18,7 @@ BESTEFFORT_HIGH = "cat /sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice/m
 
 
 def kernel(node: Node) -> list[str]:
-    return node.shell(f"cat {FOLDER}/cpu.weight {FOLDER}/memory.high {FOLDER}/pids.max").split()
+    return node.shell(f"cat {DIRECTORY}/cpu.weight {DIRECTORY}/memory.high {DIRECTORY}/pids.max").split()
 
 
 def test_a_slice_is_set_once(node: Node) -> None:
@@ -35,7 +35,7 @@ def test_a_slice_is_set_once(node: Node) -> None:
 
 
 def test_a_raw_write_is_lost_and_the_value_is_not(node: Node) -> None:
-    node.shell(f"echo 111 > {FOLDER}/cpu.weight")
+    node.shell(f"echo 111 > {DIRECTORY}/cpu.weight")
     assert kernel(node)[0] == "111"
     # A daemon-reload alone does not write it again (systemd 257), a change of any property does.
     node.shell(f"systemctl set-property --runtime {NAME} IOAccounting=yes; sleep 1")
@@ -47,8 +47,8 @@ def test_a_raw_write_is_lost_and_the_value_is_not(node: Node) -> None:
 def test_another_value_takes_no_reload(node: Node) -> None:
     stamp = "systemctl show --property=UnitsLoadFinishTimestampMonotonic --value"
     before = node.shell(stamp)
-    wanted = {**SETTINGS, "CPUWeight": 400, "TasksMax": None}
-    assert changed(node, properties=wanted) == 1
+    desired = {**SETTINGS, "CPUWeight": 400, "TasksMax": None}
+    assert changed(node, properties=desired) == 1
     assert kernel(node) == ["400", "268435456", "max"]
     assert node.shell(stamp) == before
     node.shell("systemctl daemon-reload; sleep 1")
@@ -60,15 +60,15 @@ def test_another_value_takes_no_reload(node: Node) -> None:
 def test_restricted_cpus_are_given_back_under_a_running_process(node: Node) -> None:
     node.shell(f"systemd-run --quiet --unit=occupant --slice={NAME} sleep 600")
     assert changed(node, properties={**SETTINGS, "AllowedCPUs": "0"}) == 1
-    assert node.shell(f"cat {FOLDER}/cpuset.cpus.effective").split() == ["0"]
+    assert node.shell(f"cat {DIRECTORY}/cpuset.cpus.effective").split() == ["0"]
     all_cpus = node.shell("cat /sys/fs/cgroup/cpuset.cpus.effective")
     assert changed(node, properties=SETTINGS) == 1
-    effective = f"if [ -e {FOLDER}/cpuset.cpus.effective ]; then cat {FOLDER}/cpuset.cpus.effective; fi"
+    effective = f"if [ -e {DIRECTORY}/cpuset.cpus.effective ]; then cat {DIRECTORY}/cpuset.cpus.effective; fi"
     assert node.shell(effective) in ("", all_cpus)
     node.shell("systemctl stop occupant")
 
 
-def test_a_set_property_that_outranks_us_is_refused(node: Node) -> None:
+def test_a_set_property_with_precedence_is_refused(node: Node) -> None:
     node.shell(f"systemctl set-property {NAME} CPUWeight=50")
     before = node.tree()
     run = attempt(node, properties=SETTINGS)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node ends aligned, or exactly as it began, and no secret comes out on the way. In this order: it ends aligned."""
+"""A transaction aligns the node or restores its previous state, and shows no secrets. In this order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ RESERVED: dict[str, Any] = {
     "colocation_kube_reserved_cgroup": "/colocation-runtime.slice",
     "colocation_enforce_node_allocatable": ["pods", "kube-reserved"],
 }
-RESERVED_FOLDER = "/sys/fs/cgroup/colocation.slice/colocation-runtime.slice"
+RESERVED_DIRECTORY = "/sys/fs/cgroup/colocation.slice/colocation-runtime.slice"
+RESERVED_UNIT = "/etc/systemd/system/colocation-runtime.slice"
 SECRET = "hunter2-Zm9vYmFy"
 PLANTED = f"""
 [plugins."io.containerd.grpc.v1.cri".registry.configs."registry.invalid".auth]
@@ -74,8 +75,8 @@ def test_provision_with_a_planted_secret_keeps_it_and_shows_it_nowhere(node: Nod
     assert run.recap(node.name)["changed"] == 1
     assert SECRET in node.shell("cat /etc/containerd/config.toml")
     journal = node.shell("journalctl --no-pager -o cat")
-    for shown in (run.output, journal):
-        assert SECRET not in shown
+    for output in (run.output, journal):
+        assert SECRET not in output
     # the plan itself would show kubelet's whole new file
     assert "staticPodPath: /etc/kubernetes/manifests" not in journal
 
@@ -120,15 +121,15 @@ def test_reserved_slices_are_made_before_kubelet_enforces_them(node: Node) -> No
     )
     assert refused.code != 0
     assert "systemReservedCgroup" in refused.output
-    promised = node.ansible("provision", "--check", "--diff", **RESERVED)
-    assert promised.code == 0, promised.output[-4000:]
-    assert "colocation-runtime.slice" in promised.output
-    assert "+kubeReservedCgroup: /colocation-runtime.slice" in promised.output
-    assert node.shell(f"ls -d {RESERVED_FOLDER} /etc/systemd/system/colocation-runtime.slice 2>/dev/null || true") == ""
+    predicted = node.ansible("provision", "--check", "--diff", **RESERVED)
+    assert predicted.code == 0, predicted.output[-4000:]
+    assert "colocation-runtime.slice" in predicted.output
+    assert "+kubeReservedCgroup: /colocation-runtime.slice" in predicted.output
+    assert node.shell(f"ls -d {RESERVED_DIRECTORY} {RESERVED_UNIT} 2>/dev/null || true") == ""
     run = node.ansible("provision", **RESERVED)
     assert run.code == 0, run.output[-4000:]
     # cpu.weight of 100m by kubelet's formula, 1 + (102 - 2) * 9999 / 262142
-    limits = f"cat {RESERVED_FOLDER}/cpu.weight {RESERVED_FOLDER}/memory.max"
+    limits = f"cat {RESERVED_DIRECTORY}/cpu.weight {RESERVED_DIRECTORY}/memory.max"
     assert node.shell(limits).split() == ["4", str(128 << 20)]
     node.shell("systemctl daemon-reload")
     node.shell("systemctl set-property --runtime colocation-runtime.slice TasksMax=9000; sleep 1")

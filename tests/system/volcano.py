@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in for Volcano on a real API server: CRDs, a Deployment and a ConfigMap with upstream's names."""
+"""Replaces Volcano on a real API server: CRDs, a Deployment and a ConfigMap with upstream's names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A workload of the lab's cluster with a PodDisruptionBudget, for what drains its node."""
+"""A workload of the lab's cluster with a PodDisruptionBudget, for tests that drain its node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from .node import lab
 
 NAME, SECONDS = "web", 120.0
-# Leaves at once when it is stopped: the first process of a container ignores signals it has no handler for.
+# Ends immediately on a stop: the first process of a container ignores signals without a handler.
 SCRIPT = "trap 'exit 0' TERM INT; while :; do sleep 3600 & wait $!; done"
 
 
@@ -20,7 +20,7 @@ def kubectl(*words: str) -> str:
 
 
 def start(replicas: int = 1) -> None:
-    """Pods of an image that every node of the lab has, on as many Nodes as there are."""
+    """Start pods of an image that the lab's nodes have, spread over the Nodes."""
     labels = {"app": NAME}
     container = {
         "name": "main",
@@ -42,7 +42,7 @@ def start(replicas: int = 1) -> None:
 
 
 def keep(least: int) -> None:
-    """The budget: how many pods have to be there."""
+    """Set the minimum of available pods in the budget."""
     apply("policy/v1", "PodDisruptionBudget", {"minAvailable": least, **_selecting({"app": NAME})})
     deadline = time.monotonic() + SECONDS
     while not _is_counted(least):
@@ -51,39 +51,39 @@ def keep(least: int) -> None:
 
 
 def _is_counted(least: int) -> bool:
-    found = budget()
-    wanted = max(found.get("currentHealthy", 0) - least, 0)
-    return (found.get("desiredHealthy"), found.get("disruptionsAllowed")) == (least, wanted)
+    status = budget()
+    desired = max(status.get("currentHealthy", 0) - least, 0)
+    return (status.get("desiredHealthy"), status.get("disruptionsAllowed")) == (least, desired)
 
 
 def budget() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(kubectl("get", "poddisruptionbudget", NAME, "-o", "json")).get("status") or {}
-    return found
+    status: dict[str, Any] = json.loads(kubectl("get", "poddisruptionbudget", NAME, "-o", "json")).get("status") or {}
+    return status
 
 
 def pods() -> list[str]:
-    """Names of the pods that are there, running or not."""
+    """Return the names of existing pods, running or not."""
     return list(places())
 
 
 def places() -> dict[str, str]:
-    """{name of a pod: its Node, '' while it has none}."""
-    found = json.loads(kubectl("get", "pods", "-l", f"app={NAME}", "-o", "json"))["items"]
-    return {each["metadata"]["name"]: each["spec"].get("nodeName", "") for each in found}
+    """Return {name of a pod: its Node, '' if not scheduled}."""
+    items = json.loads(kubectl("get", "pods", "-l", f"app={NAME}", "-o", "json"))["items"]
+    return {pod["metadata"]["name"]: pod["spec"].get("nodeName", "") for pod in items}
 
 
 def scheduling(node: str) -> tuple[str, str]:
-    """(unschedulable, our mark) of a Node; empty where it has none."""
+    """Return (unschedulable, the collection's annotation) of a Node; empty if unset."""
     template = "{.spec.unschedulable}|{.metadata.annotations.colocation\\.volcano\\.sh/cordoned}"
     closed, _bar, mark = kubectl("get", "node", node, "-o", f"jsonpath={template}").partition("|")
     return closed, mark
 
 
 def wait_for(count: int) -> None:
-    """Until so many pods are available."""
+    """Wait until this number of pods is available."""
     deadline = time.monotonic() + SECONDS
-    wanted = ("get", "deployment", NAME, "-o", "jsonpath={.status.availableReplicas}")
-    while (kubectl(*wanted) or "0") != str(count):
+    desired = ("get", "deployment", NAME, "-o", "jsonpath={.status.availableReplicas}")
+    while (kubectl(*desired) or "0") != str(count):
         assert time.monotonic() < deadline, kubectl("describe", "pods", "-l", f"app={NAME}")
         time.sleep(2)
 

@@ -164,7 +164,7 @@ def _interrupted(root: Path, step: str) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patched:
         runs.break_step(patched, step, runs.crash)
         with pytest.raises(runs.Crash):
-            runs.carry_out(simulation, _plan(simulation))
+            runs.run_transaction(simulation, _plan(simulation))
     return _node(simulation)
 
 
@@ -190,7 +190,7 @@ def _interrupted_undo(root: Path, step: str) -> dict[str, Any]:
         runs.break_step(patched, "health gate", fail)
         patched.setattr(rollback, "STEPS", cut)
         with pytest.raises(runs.Crash):
-            runs.carry_out(simulation, _plan(simulation))
+            runs.run_transaction(simulation, _plan(simulation))
     return _node(simulation)
 
 

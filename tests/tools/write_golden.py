@@ -23,8 +23,8 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     FIXTURES,
     NAMES,
     captured,
+    desired,
     facts_of,
-    wanted,
 )
 from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents import facts_document
 

@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.tests.support.property_tests import 
 load_profile()
 
 NOT_COVERED = Path(__file__).resolve().parent / "module_utils"
-"""The folder whose tests run nothing that the report is about; tests/tools/unit is another."""
+"""The directory whose tests run nothing that the report is about; tests/tools/unit is another."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

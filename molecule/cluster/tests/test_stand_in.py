@@ -25,7 +25,7 @@ TREES = {
 
 @pytest.fixture(scope="module", name="settings")
 def _settings(cluster: Cluster) -> dict[str, Any]:
-    path = cluster.folder / "vc-agent.tar"
+    path = cluster.directory / "vc-agent.tar"
     stand_in.archive(cluster.second, path)
     return {
         "colocation_agent_image": stand_in.IMAGE,
@@ -73,7 +73,7 @@ def test_the_agent_is_ready_on_each_node(cluster: Cluster, settings: dict[str, A
 
 
 def test_the_agent_has_the_settings_of_its_node(nodes: Node) -> None:
-    report = stand_in.said(nodes, "volcano-agent")
+    report = stand_in.logged(nodes, "volcano-agent")
     assert report["user"] == ["1000"]
     assert f"CGROUP_DRIVER={DRIVERS[nodes.name]}" in report["environment"]
     assert f"KUBE_NODE_NAME={nodes.name}" in report["environment"]
@@ -84,7 +84,7 @@ def test_the_agent_has_the_settings_of_its_node(nodes: Node) -> None:
     # Its mount has the live cgroups of the node's pods, at the paths of its driver and root.
     assert [path for path in report["pod"] if path.startswith(TREES[nodes.name])]
     assert f"cgroupDriver: {DRIVERS[nodes.name]}" in report["kubelet"]
-    assert stand_in.said(nodes, "volcano-agent-init")["user"] == ["0"]
+    assert stand_in.logged(nodes, "volcano-agent-init")["user"] == ["0"]
 
 
 def test_the_agents_pod_is_not_best_effort(nodes: Node) -> None:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""moments.py NODE DRIVER FOLDER MOMENT: brings a node of the lab to a moment and keeps its record of it in FOLDER.
+"""moments.py NODE DRIVER DIRECTORY MOMENT: bring a lab node to a moment and write its record to DIRECTORY.
 
-``aligned``: as it is. ``disturbed``: after what undoes settings that were only written to the kernel's files.
+``aligned``: no action. ``disturbed``: after actions that reset settings which only the kernel's files have.
 ``rebooted``: after a reboot. What runs on the node comes by ssh as one program each time: a task of Ansible takes an
 emulated node five seconds of CPU time, most of them to start Python and to import what modules need.
 """
@@ -19,7 +19,7 @@ LAB = PROJECT / "tests" / "lab"
 RECORD = Path(__file__).with_name("record.py")
 AWAIT_KUBELET = PROJECT / "tests" / "system" / "await_kubelet.py"
 SLICES = {"systemd": ("system.slice", "kubepods.slice"), "cgroupfs": ("system.slice",)}
-"""Those that systemd has settings of."""
+"""Slices for which systemd has settings."""
 
 
 def lab(*arguments: str, text: str | None = None) -> str:
@@ -40,16 +40,16 @@ def disturb(node: str, driver: str) -> None:
     print(lab("ssh", node, "--", " && ".join(commands), text=AWAIT_KUBELET.read_text()), end="")
 
 
-def main(node: str, driver: str, folder: str, moment: str) -> None:
-    done = json.loads((Path(folder) / f"done-{node}.json").read_text())
+def main(node: str, driver: str, directory: str, moment: str) -> None:
+    done = json.loads((Path(directory) / f"done-{node}.json").read_text())
     if moment == "disturbed":
         disturb(node, driver)
     if moment == "rebooted":
         lab("reboot", node)
     files = " ".join(entry["after_header"] for entry in done["diff"])
-    when = "now" if moment == "aligned" else "settled"
+    when = "now" if moment == "aligned" else "stable"
     record = json.loads(lab("ssh", node, "--", f"python3 - {when} {files}", text=RECORD.read_text()))
-    path = Path(folder) / f"evidence-{moment}.json"
+    path = Path(directory) / f"evidence-{moment}.json"
     path.write_text(json.dumps({"node": node, "driver": driver, **record}))
 
 

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""record.py now|settled FILE...: prints what kernel and services say, and the hash of each file, as one JSON document.
+"""record.py now|stable FILE...: print the state of kernel and services and the hash of each file as one JSON document.
 
-settled: it waits until kubelet answers and the unit that applies settings has run since kubelet started. It judges
-nothing: the tests do, after the scenario. It is one program, since each command over ssh costs an emulated node a
-second; moments.py sends it. Where a question cannot be answered, the text says why, and the test that reads it fails.
+stable: wait until kubelet responds and the unit that applies settings has run since kubelet started. The tests check
+the values after the scenario. It is one program, because each command over ssh costs an emulated node a second;
+moments.py sends it. If a value cannot be read, the text says why, and the test that reads it fails.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import sys
 import time
 import urllib.request
 
-PATIENCE = 180.0
-"""Seconds; what is not as it should be then is recorded as it is."""
+TIMEOUT = 180.0
+"""Seconds; after that the current state is recorded."""
 
 PAUSE = 2.0
-"""Seconds between two looks, each of which costs an emulated node a third of one."""
+"""Seconds between two checks, each of which costs an emulated node a third of a second."""
 
 ROOT = "/sys/fs/cgroup"
 CONTAINER = re.compile(r"[0-9a-f]{64}")
@@ -62,37 +62,37 @@ def run(*command: str) -> str:
 
 
 def hierarchies() -> dict[str, str]:
-    """{name: folder} of the mounted ones: '.' on v2; on v1 each controller's, and that of systemd."""
+    """Return {name: directory} of the mounted hierarchies: '.' on v2; on v1 each controller's and systemd's."""
     mounts = [line.split() for line in read("/proc/mounts").splitlines()]
     return {os.path.relpath(mount[1], ROOT): mount[1] for mount in mounts if mount[2] in ("cgroup", "cgroup2")}
 
 
 def containers() -> dict[str, str]:
     """{process id: cgroup} of every container process, in the hierarchy that limits memory."""
-    found = {}
+    cgroups = {}
     for process in filter(str.isdigit, os.listdir("/proc")):
         for line in filter(re.compile(r"\d+:.*:").match, read(f"/proc/{process}/cgroup").splitlines()):
             _number, controllers, path = line.split(":", 2)
             if controllers in ("", "memory") and CONTAINER.search(path):
-                found[process] = path
-    return found
+                cgroups[process] = path
+    return cgroups
 
 
-def processes(folder: str) -> list[str]:
-    """Of a tree of cgroups."""
-    return [pid for path, _folders, _files in os.walk(folder) for pid in read(f"{path}/cgroup.procs").split()]
+def processes(directory: str) -> list[str]:
+    """Return the process ids in a tree of cgroups."""
+    return [pid for path, _directories, _files in os.walk(directory) for pid in read(f"{path}/cgroup.procs").split()]
 
 
 def levels() -> dict[str, dict[str, str]]:
     """{cgroup: {file: value}}; the files of v1's controllers have different names."""
-    found: dict[str, dict[str, str]] = {}
+    values: dict[str, dict[str, str]] = {}
     for root in hierarchies().values():
         for level in LEVELS:
             for name in VALUES:
                 for path in glob.glob(f"{root}/{level}/{name}"):
                     cgroup = os.path.relpath(os.path.dirname(path), root)
-                    found.setdefault(cgroup, {})[name] = read(path).strip()
-    return found
+                    values.setdefault(cgroup, {})[name] = read(path).strip()
+    return values
 
 
 def cpusets(name: str) -> dict[str, str]:
@@ -105,26 +105,26 @@ def cpusets(name: str) -> dict[str, str]:
 def numa_nodes() -> dict[str, dict[str, str]]:
     """{number: its CPUs and its memory} of each NUMA node."""
     return {
-        folder[len(NUMA) :]: {"cpus": read(f"{folder}/cpulist").strip(), "memory": read(f"{folder}/meminfo")}
-        for folder in glob.glob(f"{NUMA}[0-9]*")
+        directory[len(NUMA) :]: {"cpus": read(f"{directory}/cpulist").strip(), "memory": read(f"{directory}/meminfo")}
+        for directory in glob.glob(f"{NUMA}[0-9]*")
     }
 
 
 def health() -> str:
     try:
-        with urllib.request.urlopen(HEALTH, timeout=30) as answer:
-            return str(answer.read().decode())
+        with urllib.request.urlopen(HEALTH, timeout=30) as response:
+            return str(response.read().decode())
     except OSError as error:
         return f"{HEALTH}: {error}"
 
 
 def monotonic(unit: str, name: str) -> int:
-    """Microseconds at which it was, 0 for never."""
+    """Return a timestamp of a unit in microseconds, 0 for never."""
     return int(run("systemctl", "show", unit, "--property", name, "--value") or 0)
 
 
-def settled() -> bool:
-    """Whether kubelet answers, and settings were applied again after its start."""
+def is_stable() -> bool:
+    """Whether kubelet responds, and settings were applied again after its start."""
     if health() != "ok":
         return False
     applied = monotonic("volcano-colocation-qos.service", "ExecMainExitTimestampMonotonic")
@@ -140,8 +140,8 @@ def digest(path: str) -> str:
 
 
 def main(when: str, files: list[str]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while when == "settled" and not settled() and time.monotonic() < deadline:
+    deadline = time.monotonic() + TIMEOUT
+    while when == "stable" and not is_stable() and time.monotonic() < deadline:
         time.sleep(PAUSE)
     trees = {tree: {name: processes(f"{root}/{tree}") for name, root in hierarchies().items()} for tree in TREES}
     document = {
@@ -153,7 +153,7 @@ def main(when: str, files: list[str]) -> None:
         "trees": trees,
         "levels": levels(),
         "cpusets": cpusets("cpuset.cpus"),
-        # That of v2, else that of v1: on v2 cpuset.mems is empty where a cgroup has all that the one above it has.
+        # The file of v2, else of v1: on v2 cpuset.mems is empty if a cgroup has all nodes of its parent.
         "memory_nodes": cpusets("cpuset.mems.effective") or cpusets("cpuset.mems"),
         "numa": numa_nodes(),
         "texts": {path: read(path) for path in TEXTS},
@@ -162,7 +162,7 @@ def main(when: str, files: list[str]) -> None:
         "kernel": run("uname", "-a"),
         "sockets": read("/proc/net/unix"),
         "digests": {path: digest(path) for path in files},
-        "names": {folder: os.listdir(folder) for folder in WATCHED},
+        "names": {directory: os.listdir(directory) for directory in WATCHED},
     }
     json.dump(document, sys.stdout)
 

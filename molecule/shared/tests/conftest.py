@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The records that the scenario took of its node, one after each of the things that happen to it."""
+"""The scenario's records of its node, one for each moment."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MOMENTS = ("aligned", "disturbed", "rebooted")
 
 
 def load(name: str) -> Any:
-    """A file that the scenario kept."""
+    """Read a file that the scenario wrote."""
     return json.loads((Path(os.environ["MOLECULE_EPHEMERAL_DIRECTORY"]) / f"{name}.json").read_text())
 
 
 @pytest.fixture(name="evidence", params=MOMENTS, scope="session")
 def _evidence(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What molecule/shared/record/record.py printed, with the node's name and the driver that was asked for."""
+    """Output of molecule/shared/record/record.py, with the node's name and the requested driver."""
     evidence: dict[str, Any] = load(f"evidence-{request.param}")
     return evidence
 
@@ -35,7 +35,7 @@ def _driver(evidence: dict[str, Any]) -> str:
 
 @pytest.fixture(name="version")
 def _version(evidence: dict[str, Any]) -> str:
-    """Of cgroups, as the scenario's name says it."""
+    """The cgroup version, from the scenario's name."""
     return str(evidence["node"])[:2]
 
 
@@ -62,12 +62,12 @@ def _aligned() -> dict[str, Any]:
 
 @pytest.fixture(name="huge_pages", scope="session")
 def _huge_pages() -> dict[str, Any]:
-    """What molecule/shared/huge_pages.yml kept; empty where it does nothing."""
+    """The record of molecule/shared/huge_pages.yml; empty if it does nothing."""
     try:
-        found: dict[str, Any] = load("huge-pages")
+        record: dict[str, Any] = load("huge-pages")
     except FileNotFoundError:
         return {}
-    return found
+    return record
 
 
 @pytest.fixture(name="facts", scope="session")
@@ -87,8 +87,8 @@ def _exclusive(evidence: dict[str, Any]) -> str:
 
 @pytest.fixture(name="pinned")
 def _pinned(evidence: dict[str, Any], exclusive: str) -> list[str]:
-    """The cgroups of containers that have exactly these CPUs, by the kernel's word."""
+    """The cgroups of containers that have exactly these CPUs in the kernel."""
     values = evidence["cpusets"]
-    found = [path for path, cpus in values.items() if re.search(r"[0-9a-f]{64}", path) and cpus == exclusive]
-    assert found, values
-    return found
+    paths = [path for path, cpus in values.items() if re.search(r"[0-9a-f]{64}", path) and cpus == exclusive]
+    assert paths, values
+    return paths

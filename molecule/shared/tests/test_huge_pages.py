@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The limit of huge pages, on the kernels here that have one. None of this collection's code is asked."""
+"""The limit of huge pages on kernels that have it, checked without code of this collection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OF_KUBELET = "0"
 """Of a pod that asks for no huge pages: kubelet's HugePageLimits (pkg/kubelet/cm/helpers_linux.go)."""
 
 
-def test_a_limit_of_huge_pages_is_set_once_and_put_back(aligned: dict[str, Any], huge_pages: dict[str, Any]) -> None:
+def test_a_limit_of_huge_pages_is_set_once_and_restored(aligned: dict[str, Any], huge_pages: dict[str, Any]) -> None:
     node = aligned["node"]
     assert ("Debian" in aligned["kernel"]) is (node in NODES)
     if node not in NODES:

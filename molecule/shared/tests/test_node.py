@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The node as its kernel and its services tell it, at each moment. None of this collection's code is asked."""
+"""The node by its kernel and its services at each moment, checked without code of this collection."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ RELEASES = {"v1-cgroupfs": (1, 6), "v1-systemd": (1, 7), "v2-cgroupfs": (1, 7), 
 
 @pytest.fixture(name="release")
 def _release(evidence: dict[str, Any]) -> tuple[int, int]:
-    found = re.search(r"(\d+)\.(\d+)\.", evidence["containerd"]["version"])
-    assert found, evidence["containerd"]["version"]
-    return int(found[1]), int(found[2])
+    match = re.search(r"(\d+)\.(\d+)\.", evidence["containerd"]["version"])
+    assert match, evidence["containerd"]["version"]
+    return int(match[1]), int(match[2])
 
 
 def test_the_node_was_booted_as_the_scenario_says(evidence: dict[str, Any], version: str) -> None:
@@ -66,7 +66,7 @@ def test_all_three_qos_classes_run(evidence: dict[str, Any]) -> None:
 
 
 def test_the_tree_of_the_other_driver_holds_no_process(evidence: dict[str, Any], driver: str, version: str) -> None:
-    """In any hierarchy. The tree itself may be there, empty."""
+    """In any hierarchy. The tree itself may exist, empty."""
     hierarchies = evidence["trees"][OTHER_TREE[driver]]
     assert {"v1": {"memory", "cpuset", "systemd"}, "v2": {"."}}[version] <= set(hierarchies)
     assert {name: processes for name, processes in hierarchies.items() if processes} == {}
@@ -83,11 +83,11 @@ def test_the_checkpoint_is_the_static_policys(evidence: dict[str, Any]) -> None:
 
 
 def test_the_guaranteed_pod_has_its_cpu_for_itself(pinned: list[str]) -> None:
-    """By the kernel's word: the container with a whole CPU is alone on it, save for the reserved system."""
+    """In the kernel the container with a whole CPU is alone on it, except for the reserved system."""
     assert len(pinned) == 1
 
 
-def test_containerd_itself_comes_to_the_driver(evidence: dict[str, Any], driver: str) -> None:
+def test_containerd_itself_uses_the_driver(evidence: dict[str, Any], driver: str) -> None:
     expected, other = ("true", "false") if driver == "systemd" else ("false", "true")
     assert f"SystemdCgroup = {expected}" in evidence["containerd"]["config"]
     assert f"SystemdCgroup = {other}" not in evidence["containerd"]["config"]
@@ -114,7 +114,7 @@ def test_the_files_are_as_predicted(evidence: dict[str, Any], predicted: dict[st
     assert evidence["digests"] == digests
 
 
-def test_nothing_of_a_transaction_is_left_in_watched_folders(evidence: dict[str, Any]) -> None:
+def test_no_files_of_a_transaction_remain_in_watched_directories(evidence: dict[str, Any]) -> None:
     assert len(evidence["names"]) == 3
     for names in evidence["names"].values():
         assert [name for name in names if "volcano" in name or name.endswith((".bak", "~", ".tmp"))] == []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""NUMA nodes as kernel, kubelet and the reported facts have them, at each moment: two in one scenario, else one."""
+"""NUMA nodes in the kernel, kubelet and the reported facts, at each moment: two in one scenario, else one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ONE_NODE = {"0": "0-1"}
 """CPUs by the number of their NUMA node."""
 
 POLICIES = {"v2-cgroupfs": ("single-numa-node", "Static")}
-OTHERS = ("best-effort", "None")
+DEFAULT_POLICIES = ("best-effort", "None")
 """Of the topology and of the memory manager."""
 
 CONFIG = "/var/lib/kubelet/config.yaml"
@@ -35,7 +35,7 @@ def _nodes(evidence: dict[str, Any]) -> dict[str, str]:
 
 @pytest.fixture(name="policies")
 def _policies(evidence: dict[str, Any]) -> tuple[str, str]:
-    return POLICIES.get(evidence["node"], OTHERS)
+    return POLICIES.get(evidence["node"], DEFAULT_POLICIES)
 
 
 @pytest.fixture(name="state")
@@ -53,9 +53,9 @@ def own_node(nodes: dict[str, str], exclusive: str) -> str:
 
 def total(meminfo: str) -> int:
     """Bytes of a NUMA node."""
-    found = re.search(r"MemTotal:\s+(\d+) kB", meminfo)
-    assert found, meminfo
-    return int(found[1]) * 1024
+    match = re.search(r"MemTotal:\s+(\d+) kB", meminfo)
+    assert match, meminfo
+    return int(match[1]) * 1024
 
 
 def test_the_kernel_has_the_nodes_of_the_scenario(evidence: dict[str, Any], nodes: dict[str, str]) -> None:
@@ -84,7 +84,7 @@ def test_what_kubelet_keeps_back_of_memory_is_spread_over_the_nodes(
 def test_the_guaranteed_pod_has_cpus_and_memory_of_one_node(
     evidence: dict[str, Any], nodes: dict[str, str], exclusive: str, pinned: list[str]
 ) -> None:
-    """By the kernel's word."""
+    """According to the kernel."""
     own = own_node(nodes, exclusive)
     assert [evidence["memory_nodes"][path] for path in pinned] == [own] * len(pinned)
 
@@ -94,7 +94,10 @@ def test_the_memory_managers_checkpoint_agrees(
 ) -> None:
     assert state["policyName"] == policies[1]
     blocks = [
-        block for containers in state.get("entries", {}).values() for each in containers.values() for block in each
+        block
+        for containers in state.get("entries", {}).values()
+        for blocks_of_container in containers.values()
+        for block in blocks_of_container
     ]
     own = int(own_node(nodes, exclusive))
     pinned = {"numaAffinity": [own], "type": "memory", "size": REQUEST}
@@ -104,9 +107,9 @@ def test_the_memory_managers_checkpoint_agrees(
 def test_the_memory_manager_counts_what_each_node_has(
     evidence: dict[str, Any], state: dict[str, Any], nodes: dict[str, str], policies: tuple[str, str]
 ) -> None:
-    """kubelet does not start with a checkpoint of other amounts, such as after a boot that left less."""
+    """kubelet does not start with a checkpoint of other amounts, for example after a boot with less memory."""
     tables = {number: node["memoryMap"]["memory"] for number, node in (state["machineState"] or {}).items()}
-    found = {number: (table["total"], table["systemReserved"]) for number, table in tables.items()}
-    kept = KEPT_BACK * MI // len(nodes)
-    expected = {number: (total(node["memory"]), kept) for number, node in evidence["numa"].items()}
-    assert found == (expected if policies[1] == "Static" else {})
+    counted = {number: (table["total"], table["systemReserved"]) for number, table in tables.items()}
+    reserved = KEPT_BACK * MI // len(nodes)
+    expected = {number: (total(node["memory"]), reserved) for number, node in evidence["numa"].items()}
+    assert counted == (expected if policies[1] == "Static" else {})

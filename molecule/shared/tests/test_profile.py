@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The QoS profile as the kernel has it, at each moment. None of this collection's code is asked."""
+"""The QoS profile in the kernel at each moment, checked without code of this collection."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CLASSES = {
     "cgroupfs": {"besteffort": "kubepods/besteffort", "burstable": "kubepods/burstable", "guaranteed": "kubepods"},
 }
 QUOTA = 90000
-"""Microseconds of 100000: 60 % of two CPUs less the half one that is reserved."""
+"""Microseconds of 100000: 60 % of the two CPUs minus the reserved half CPU."""
 SYSTEM = {"v2": ("cpu.weight", "20"), "v1": ("cpu.shares", "512")}
-"""What kubelet computes of 500m, MilliCPUToShares and getCPUWeight."""
+"""kubelet's values for 500m, MilliCPUToShares and getCPUWeight."""
 PODS = {"v2": "59", "v1": "1536"}
-"""What it writes for the other 1500m."""
+"""kubelet's values for the other 1500m."""
 
 Values = dict[str, dict[str, str]]
 """{QoS class: {file: value}}"""
@@ -37,9 +37,9 @@ def _values(evidence: dict[str, Any], driver: str) -> Values:
 @pytest.fixture(name="memory")
 def _memory(evidence: dict[str, Any]) -> int:
     """Bytes."""
-    found = re.search(r"MemTotal:\s+(\d+) kB", evidence["memory"])
-    assert found
-    return int(found[1]) * 1024
+    match = re.search(r"MemTotal:\s+(\d+) kB", evidence["memory"])
+    assert match
+    return int(match[1]) * 1024
 
 
 def part(memory: int, percent: int) -> str:

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs on a node: stops the engine of a transaction (SIGSTOP) as soon as its journal says a certain moment.
+"""Runs on a node: stops the engine of a transaction (SIGSTOP) as soon as its journal names a given moment.
 
 Arguments: the step or state to wait for, and seconds. Prints a JSON document: the transaction, the engine's process,
-and the step and state at which it really stands. Steps may be shorter than a connection takes, so the node watches.
+and the step and state at which it stopped. It runs on the node because steps may be shorter than an ssh connection.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ import sys
 import time
 from typing import Any
 
-FOLDER = "/var/lib/volcano-colocation"
+DIRECTORY = "/var/lib/volcano-colocation"
 PAUSE = 0.001
 STOPPING = 10.0
 STOPPED = ("T", "t")
 
 
 def newest() -> tuple[str, float]:
-    """Path and age stamp of the newest journal; ids begin with the time."""
-    found = sorted(glob.glob(f"{FOLDER}/transactions/*/journal.json"))
-    return (found[-1], os.stat(found[-1]).st_mtime_ns) if found else ("", 0)
+    """Return path and modification time of the newest journal; ids begin with the time."""
+    journals = sorted(glob.glob(f"{DIRECTORY}/transactions/*/journal.json"))
+    return (journals[-1], os.stat(journals[-1]).st_mtime_ns) if journals else ("", 0)
 
 
 def read(path: str) -> dict[str, Any]:
     with open(path) as stream:
-        found: dict[str, Any] = json.load(stream)
-    return found
+        document: dict[str, Any] = json.load(stream)
+    return document
 
 
 def engine() -> int:
-    """Process that holds the lock, which names it."""
-    with open(f"{FOLDER}/lock") as stream:
-        found = re.search(r"pid (\d+)", stream.read())
-    return int(found[1]) if found else 0
+    """Return the process that holds the lock, from the lock file."""
+    with open(f"{DIRECTORY}/lock") as stream:
+        match = re.search(r"pid (\d+)", stream.read())
+    return int(match[1]) if match else 0
 
 
 def is_stopped(pid: int) -> bool:
@@ -59,7 +59,7 @@ def is_at(journal: dict[str, Any], moment: str) -> bool:
 
 
 def main(moment: str, patience: float) -> int:
-    """0 when the engine is held, 1 when the moment did not come, or the engine was gone."""
+    """Return 0 if the engine was stopped, 1 if the moment did not come or the engine had ended."""
     deadline = time.monotonic() + patience
     last: tuple[str, float] = ("", 0)
     while time.monotonic() < deadline:
@@ -69,8 +69,8 @@ def main(moment: str, patience: float) -> int:
                 pid = engine()
                 stop(pid)
                 journal = read(now[0])
-                held = {"id": journal["id"], "pid": pid, "step": journal["step"], "state": journal["state"]}
-                print(json.dumps({**held, "hit": is_at(journal, moment)}))
+                engine_state = {"id": journal["id"], "pid": pid, "step": journal["step"], "state": journal["state"]}
+                print(json.dumps({**engine_state, "hit": is_at(journal, moment)}))
                 return 0
             last = now
         except (FileNotFoundError, ProcessLookupError):

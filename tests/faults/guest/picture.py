@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs on a node: all that a transaction may change, as one JSON document."""
+"""Runs on a node: prints everything that a transaction may change as one JSON document."""
 
 from __future__ import annotations
 
@@ -14,61 +14,61 @@ import subprocess
 import sys
 from typing import Any
 
-FOLDERS = ("/etc", "/var/lib/kubelet")
+DIRECTORIES = ("/etc", "/var/lib/kubelet")
 LEFT_OUT = ("/var/lib/kubelet/pods",)
-"""Volumes and logs, made anew with each pod."""
+"""Volumes and logs, which each new pod creates again."""
 
 HALF_WRITTEN = re.compile(r"/var/lib/kubelet/[.][0-9]+")
-"""A checkpoint that kubelet was writing when it was stopped. It reads no such file (util/store/filestore.go)."""
+"""A checkpoint that kubelet was writing when it stopped. kubelet does not read these (util/store/filestore.go)."""
 
 CHECKPOINTS = ("cpu_manager_state", "memory_manager_state")
 STATE = "/var/lib/volcano-colocation"
 ENDS = ("committed", "rolled-back", "rollback-failed")
 SERVICES = ("kubelet.service", "containerd.service")
 PROPERTIES = ("LoadState", "ActiveState", "SubState", "UnitFileState")
-UNIT_FOLDERS = ("/etc/systemd", "/run/systemd/system", "/run/systemd/transient")
+UNIT_DIRECTORIES = ("/etc/systemd", "/run/systemd/system", "/run/systemd/transient")
 AT_WORK = "active,activating,deactivating,reloading,failed"
 CONTAINER = re.compile(r"[0-9a-f]{64}")
 
 
 def described(path: str) -> str:
-    """Type, mode, owner, and what a link or a file holds."""
-    found = os.lstat(path)
+    """Return type, mode, owner, and the target of a link or hash of a file."""
+    status = os.lstat(path)
     what = ""
-    if stat.S_ISLNK(found.st_mode):
+    if stat.S_ISLNK(status.st_mode):
         what = os.readlink(path)
-    elif stat.S_ISREG(found.st_mode):
+    elif stat.S_ISREG(status.st_mode):
         with open(path, "rb") as stream:
             what = hashlib.sha256(stream.read()).hexdigest()
-    return f"{stat.filemode(found.st_mode)} {found.st_uid}:{found.st_gid} {what}".rstrip()
+    return f"{stat.filemode(status.st_mode)} {status.st_uid}:{status.st_gid} {what}".rstrip()
 
 
 def tree() -> dict[str, str]:
-    found = {}
-    for top in FOLDERS:
-        for folder, folders, names in os.walk(top):
-            folders[:] = [name for name in folders if os.path.join(folder, name) not in LEFT_OUT]
-            for name in (*folders, *names):
-                path = os.path.join(folder, name)
+    entries = {}
+    for top in DIRECTORIES:
+        for directory, directories, names in os.walk(top):
+            directories[:] = [name for name in directories if os.path.join(directory, name) not in LEFT_OUT]
+            for name in (*directories, *names):
+                path = os.path.join(directory, name)
                 if HALF_WRITTEN.fullmatch(path):
                     continue
                 try:
-                    found[path] = described(path)
+                    entries[path] = described(path)
                 except FileNotFoundError:
                     continue
-    return found
+    return entries
 
 
 def checkpoints() -> dict[str, str]:
-    """Policy that each of kubelet's checkpoints names."""
-    found = {}
+    """Return the policy in each of kubelet's checkpoints."""
+    policies = {}
     for name in CHECKPOINTS:
         try:
             with open(f"/var/lib/kubelet/{name}") as stream:
-                found[name] = json.load(stream).get("policyName", "")
+                policies[name] = json.load(stream).get("policyName", "")
         except (FileNotFoundError, ValueError):
             continue
-    return found
+    return policies
 
 
 def systemctl(*arguments: str) -> list[str]:
@@ -77,50 +77,50 @@ def systemctl(*arguments: str) -> list[str]:
 
 
 def units() -> dict[str, str]:
-    """State of the services, and what has failed."""
-    found = {
+    """Return the state of the services, and the failed units."""
+    states = {
         unit: " ".join(line for line in systemctl("show", "--property", ",".join(PROPERTIES), unit) if line)
         for unit in SERVICES
     }
     failed = systemctl("list-units", "--plain", "--no-legend", "--failed")
-    found["failed units"] = " ".join(sorted(line.split()[0] for line in failed if line.split()))
-    return found
+    states["failed units"] = " ".join(sorted(line.split()[0] for line in failed if line.split()))
+    return states
 
 
 def pods() -> list[str]:
-    """Cgroup path of each container's first process, with its id left out."""
-    found: set[str] = set()
+    """Return the cgroup path of each container, without ids."""
+    paths: set[str] = set()
     for path in glob.glob("/proc/[0-9]*/cgroup"):
         try:
             with open(path) as stream:
                 lines = stream.read().splitlines()
         except OSError:
             continue
-        found.update(line.split(":", 2)[2] for line in lines if CONTAINER.search(line))
-    # Sandbox and container of a pod come out alike, and count as two.
-    return sorted(CONTAINER.sub("ID", path) for path in found)
+        paths.update(line.split(":", 2)[2] for line in lines if CONTAINER.search(line))
+    # Sandbox and container of a pod give equal paths, and count as two.
+    return sorted(CONTAINER.sub("ID", path) for path in paths)
 
 
-def ours() -> list[str]:
-    """What of the collection's is in systemd's folders or runs."""
-    found = [
-        os.path.join(folder, name)
-        for top in UNIT_FOLDERS
-        for folder, folders, names in os.walk(top)
-        for name in (*folders, *names)
+def managed_units() -> list[str]:
+    """Return units of the collection that are in systemd's directories or run."""
+    files = [
+        os.path.join(directory, name)
+        for top in UNIT_DIRECTORIES
+        for directory, directories, names in os.walk(top)
+        for name in (*directories, *names)
         if name.startswith("volcano-colocation")
     ]
-    # One that ran at boot stays known to systemd, as inactive, without its file.
+    # systemd still lists a unit that ran at boot, as inactive, without its file.
     running = systemctl("list-units", "--plain", "--no-legend", f"--state={AT_WORK}", "volcano-colocation-*")
-    return sorted({*found, *(line.split()[0] for line in running if line.split())})
+    return sorted({*files, *(line.split()[0] for line in running if line.split())})
 
 
 def journals() -> list[dict[str, Any]]:
-    found = []
+    documents = []
     for path in sorted(glob.glob(f"{STATE}/transactions/*/journal.json")):
         with open(path) as stream:
-            found.append(json.load(stream))
-    return found
+            documents.append(json.load(stream))
+    return documents
 
 
 def main() -> None:
@@ -132,9 +132,9 @@ def main() -> None:
         "checkpoints": checkpoints(),
         "units": units(),
         "pods": pods(),
-        "ours": ours(),
+        "ours": managed_units(),
         "unfinished": [journal["id"] for journal in known if journal["state"] not in ENDS],
-        "planned": {each["path"]: each.get("after_sha256") for each in planned},
+        "planned": {file["path"]: file.get("after_sha256") for file in planned},
     }
     sys.stdout.write(json.dumps(document))
 

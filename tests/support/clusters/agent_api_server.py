@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An API server for the agent's objects, over HTTP: paths, verbs, versions and dry runs are those of Kubernetes.
 
-It runs no controller and no kubelet. What a real server says is in tests/system.
+It has no controllers and no kubelet. Tests against a real server are in tests/api and tests/system.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Reply = tuple[int, Object]
 
 @dataclass
 class AgentServer:
-    """``denied``: "verb resource" that the user may not. ``says``: words with which other requests are answered."""
+    """``denied``: "verb resource" pairs that the user may not use. ``says``: responses for "verb resource" pairs."""
 
     denied: set[str] = field(default_factory=set)
     says: dict[str, Reply] = field(default_factory=dict)
@@ -55,19 +55,19 @@ class AgentServer:
     reviewed: list[str] = field(default_factory=list)
     version: int = 0
 
-    def add(self, resource: str, found: Mapping[str, Any]) -> None:
-        metadata = found["metadata"]
-        self._store((resource, metadata.get("namespace") or "", metadata["name"]), copy.deepcopy(dict(found)))
+    def add(self, resource: str, manifest: Mapping[str, Any]) -> None:
+        metadata = manifest["metadata"]
+        self._store((resource, metadata.get("namespace") or "", metadata["name"]), copy.deepcopy(dict(manifest)))
 
     def get(self, resource: str, name: str, space: str = "") -> Object | None:
         return self.objects.get((resource, space, name))
 
-    def _store(self, key: tuple[str, str, str], found: Object) -> None:
+    def _store(self, key: tuple[str, str, str], manifest: Object) -> None:
         self.version += 1
-        found["metadata"] = {**found["metadata"], "resourceVersion": str(self.version)}
-        self.objects[key] = found
+        manifest["metadata"] = {**manifest["metadata"], "resourceVersion": str(self.version)}
+        self.objects[key] = manifest
 
-    def answer(self, method: str, path: str, body: Object) -> Reply:
+    def respond(self, method: str, path: str, body: Object) -> Reply:
         asked = urlsplit(path)
         return self._answered(method, asked.path, asked.query, body)
 
@@ -75,10 +75,10 @@ class AgentServer:
         discovered = discover(place, KINDS)
         if discovered is not None:
             return 200, discovered
-        found = PLACE.fullmatch(place)
-        if not found or found["resource"] not in KINDS.get(found["api"], {}):
+        match = PLACE.fullmatch(place)
+        if not match or match["resource"] not in KINDS.get(match["api"], {}):
             return 404, {"message": "the server could not find the requested resource"}
-        resource, space, name = found["resource"], found["space"] or "", found["name"] or ""
+        resource, space, name = match["resource"], match["space"] or "", match["name"] or ""
         if resource == "selfsubjectaccessreviews":
             return 201, self._review(body)
         verb = VERBS.get(method) or ("get" if name else "list")
@@ -95,21 +95,21 @@ class AgentServer:
         return self._write(method, (resource, space, name or body["metadata"]["name"]), body, dry=dry)
 
     def _review(self, body: Object) -> Object:
-        wanted = body["spec"]["resourceAttributes"]
-        self.reviewed.append(f"{wanted['verb']} {wanted['resource']}")
+        desired = body["spec"]["resourceAttributes"]
+        self.reviewed.append(f"{desired['verb']} {desired['resource']}")
         return {**body, "status": {"allowed": self.reviewed[-1] not in self.denied}}
 
     def _read(self, resource: str, space: str, name: str, selector: str) -> Reply:
         if name:
             one = self.get(resource, name, space)
             return (200, one) if one else (404, {"message": "not found"})
-        wanted = dict(each.split("=") for each in selector.split(",") if each)
+        labels = dict(term.split("=") for term in selector.split(",") if term)
         items = [
-            each
-            for (kind, where, _name), each in self.objects.items()
+            item
+            for (kind, where, _name), item in self.objects.items()
             if kind == resource
             and space in ("", where)
-            and wanted.items() <= (each["metadata"].get("labels") or {}).items()
+            and labels.items() <= (item["metadata"].get("labels") or {}).items()
         ]
         return 200, {"items": items}
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts, clusters and options as the agent's plans see them; facts are those of recorded nodes."""
+"""Hosts, clusters and options as input for the agent's plans; facts are those of recorded nodes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ CNI = "/etc/cni/net.d/cni.conflist"
 
 def facts(name: str) -> dict[str, Any]:
     """The facts document of a recorded node."""
-    found: dict[str, Any] = json.loads((FIXTURES / name).read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = json.loads((FIXTURES / name).read_text(encoding="utf-8"))
+    return document
 
 
 def sha256(text: str) -> str:
@@ -46,7 +46,7 @@ def sha256(text: str) -> str:
 
 
 def probe(name: str, **different: Any) -> dict[str, Any]:
-    """What agent_host_info tells of a Debian node without SELinux."""
+    """Return the result of agent_host_info on a Debian node without SELinux."""
     return {
         "hostname": name,
         "machine_id_sha256": sha256(f"machine-{name}"),
@@ -60,23 +60,23 @@ def probe(name: str, **different: Any) -> dict[str, Any]:
 
 
 def host(name: str, recorded: str = V2, **different: Any) -> AgentHost:
-    """A host that is a recorded node under another name."""
+    """Return a recorded node as a host under another name."""
     return replace(parse_host(name, facts(recorded), probe(name), CNI), **different)
 
 
-def arguments(**given: Any) -> dict[str, Any]:
-    """What the module gets when these options are given."""
-    checked = ArgumentSpecValidator(AGENT_DEPLOY).validate({"nodes": ["n1"], **given})
+def arguments(**explicit: Any) -> dict[str, Any]:
+    """Return the module's arguments for these options."""
+    checked = ArgumentSpecValidator(AGENT_DEPLOY).validate({"nodes": ["n1"], **explicit})
     assert not checked.error_messages, checked.error_messages
-    found: dict[str, Any] = checked.validated_parameters
-    return found
+    validated: dict[str, Any] = checked.validated_parameters
+    return validated
 
 
 GROUPS = {"all": ["n1", "n2", "n3"], "batch": ["n2", "n3"]}
 
 
-def options(groups: Mapping[str, Sequence[str]] | None = None, **given: Any) -> DeployOptions:
-    return parse_deploy_options(arguments(**given), groups or GROUPS)
+def options(groups: Mapping[str, Sequence[str]] | None = None, **explicit: Any) -> DeployOptions:
+    return parse_deploy_options(arguments(**explicit), groups or GROUPS)
 
 
 def pools(hosts: Sequence[AgentHost], chosen: DeployOptions) -> tuple[Pool, ...]:
@@ -88,8 +88,8 @@ def node(name: str, labels: Mapping[str, str] | None = None, **different: Any) -
     return replace(known, **different)
 
 
-def seen(*nodes: LiveNode, **different: Any) -> AgentState:
-    """A cluster that has nothing of ours."""
+def agent_state(*nodes: LiveNode, **different: Any) -> AgentState:
+    """Return the state of a cluster without objects of the collection."""
     return replace(AgentState(nodes, {}, ()), **different)
 
 
@@ -102,15 +102,15 @@ def config_map(text: str, version: str = "3", **data: str) -> dict[str, Any]:
     }
 
 
-def served(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """An object as the server gives it back: with fields and defaults of its own."""
-    found: dict[str, Any] = json.loads(json.dumps(with_last_applied(wanted, LAST_APPLIED)))
-    found["metadata"].update(uid="5d0e", resourceVersion="12", generation=1, managedFields=[{"manager": "x"}])
-    if found["kind"] == "DaemonSet":
-        found["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "1"
-        spec = found["spec"]["template"]["spec"]
+def served(desired: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as the server returns it: with the fields and defaults that the server adds."""
+    stored: dict[str, Any] = json.loads(json.dumps(with_last_applied(desired, LAST_APPLIED)))
+    stored["metadata"].update(uid="5d0e", resourceVersion="12", generation=1, managedFields=[{"manager": "x"}])
+    if stored["kind"] == "DaemonSet":
+        stored["metadata"]["annotations"]["deprecated.daemonset.template.generation"] = "1"
+        spec = stored["spec"]["template"]["spec"]
         spec.update(restartPolicy="Always", schedulerName="default-scheduler", terminationGracePeriodSeconds=30)
-        for each in spec["containers"] + spec["initContainers"]:
-            each.update(terminationMessagePath="/dev/termination-log", terminationMessagePolicy="File")
-        found["status"] = {"desiredNumberScheduled": 1, "numberReady": 1}
-    return found
+        for container in spec["containers"] + spec["initContainers"]:
+            container.update(terminationMessagePath="/dev/termination-log", terminationMessagePolicy="File")
+        stored["status"] = {"desiredNumberScheduled": 1, "numberReady": 1}
+    return stored

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an API server answers to a client that looks for its kinds (discovery, apimachinery pkg/apis/meta/v1)."""
+"""Responses of an API server to discovery requests (apimachinery pkg/apis/meta/v1)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ EVICTION: Mapping[str, str] = MappingProxyType({"group": "policy", "version": "v
 
 
 def discover(path: str, kinds: Kinds, eviction: Mapping[str, str] = EVICTION) -> dict[str, Any] | None:
-    """The answer to a path of discovery; None for any other, and for a version that is not served."""
+    """Return the response to a discovery path; None for another path, and for a version that is not served."""
     if path == "/version":
         return {"gitVersion": "v1.35.0"}
     if path == "/apis":
-        versions = sorted(each for each in kinds if "/" in each)
-        groups = [_group(name, list(found)) for name, found in groupby(versions, lambda each: each.partition("/")[0])]
+        versions = sorted(api_version for api_version in kinds if "/" in api_version)
+        groups = [
+            _group(name, list(group_versions))
+            for name, group_versions in groupby(versions, lambda version: version.partition("/")[0])
+        ]
         return {"kind": "APIGroupList", "groups": groups}
     for version, resources in kinds.items():
         if path == ("/apis/" if "/" in version else "/api/") + version:
@@ -30,15 +33,15 @@ def discover(path: str, kinds: Kinds, eviction: Mapping[str, str] = EVICTION) ->
 
 
 def _group(name: str, versions: list[str]) -> dict[str, Any]:
-    found = [{"groupVersion": each, "version": each.partition("/")[2]} for each in versions]
-    return {"name": name, "versions": found, "preferredVersion": found[0]}
+    entries = [{"groupVersion": version, "version": version.partition("/")[2]} for version in versions]
+    return {"name": name, "versions": entries, "preferredVersion": entries[0]}
 
 
 def _resources(resources: Mapping[str, tuple[str, bool]], eviction: Mapping[str, str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for name, (kind, namespaced) in resources.items():
         about = {"namespaced": namespaced, "singularName": "", "verbs": ["get"]}
-        found += [{**about, "name": name, "kind": kind}, {**about, "name": f"{name}/status", "kind": kind}]
+        entries += [{**about, "name": name, "kind": kind}, {**about, "name": f"{name}/status", "kind": kind}]
         if name == "pods":
-            found.append({**about, "name": "pods/eviction", **eviction})
-    return found
+            entries.append({**about, "name": "pods/eviction", **eviction})
+    return entries

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An API server for one Node, as far as a drain asks one: real requests, answers of the shape that Kubernetes gives.
 
-What it answers to an eviction is read from pkg/registry/core/pod/storage/eviction.go.
+Source of its responses to an eviction: pkg/registry/core/pod/storage/eviction.go.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Object = dict[str, Any]
 def observed(
     needs: Sequence[str] = ("drain", "restart kubelet"), *, cut_off: Sequence[str] = (), **identity: Any
 ) -> Object:
-    """What the entry observe of the role node registers on the host of the Node, as far as it is read here."""
+    """Return the fields read here of what the entry point observe of the role node registers on the Node's host."""
     known = {"names": ["n1"], "machine_id_sha256": None, "boot_id": "boot", "kubeadm": True, "main_file": True}
     return {
         "observation": "x",
@@ -77,13 +77,13 @@ def node_object(annotations: Mapping[str, str] | None = None, *, cordoned: bool 
 
 
 def reached(path: Path, rules: EvictionRules = EvictionRules()) -> DrainCluster:  # noqa: B008
-    """The cluster of a kubeconfig."""
+    """Return the cluster of a kubeconfig."""
     return DrainCluster(Client(ErrorContext(str(path), "docs/rollout.md", "")), rules)
 
 
 @dataclass
 class ApiServer:
-    """``allowed``: disruptions left; ``lingers``: looks at the pods until one that was evicted has ended."""
+    """``allowed``: remaining disruptions. ``lingers``: how many lists of pods still show an evicted pod."""
 
     pods: list[Object] = field(default_factory=list)
     budgets: list[Object] = field(default_factory=list)
@@ -96,7 +96,7 @@ class ApiServer:
     log: list[str] = field(default_factory=list)
     version: int = 7
 
-    def answer(self, method: str, path: str, body: Object) -> tuple[int, Object]:
+    def respond(self, method: str, path: str, body: Object) -> tuple[int, Object]:
         place = path.partition("?")[0]
         for part, status in self.refuses.items():
             if part in f"{method} {place}":
@@ -110,7 +110,7 @@ class ApiServer:
             return self._evict(place.split("/")[-2], body)
         if method == "PATCH":
             return self._patch(body)
-        found: dict[str, Object] = {
+        documents: dict[str, Object] = {
             "/api/v1/nodes": {"items": [self.node]},
             "/api/v1/nodes/n1": self.node,
             f"/apis/policy/{self.policy[0]}/poddisruptionbudgets": {"items": self.budgets},
@@ -118,30 +118,32 @@ class ApiServer:
         }
         if place == "/api/v1/pods":
             return 200, {"items": self._looked_at()}
-        return (200, found[place]) if place in found else (404, {"message": "not found"})
+        return (200, documents[place]) if place in documents else (404, {"message": "not found"})
 
     def _kinds(self) -> Kinds:
-        budgets = {f"policy/{each}": {"poddisruptionbudgets": ("PodDisruptionBudget", True)} for each in self.policy}
+        budgets = {
+            f"policy/{version}": {"poddisruptionbudgets": ("PodDisruptionBudget", True)} for version in self.policy
+        }
         return {"v1": {"nodes": ("Node", False), "pods": ("Pod", True)}, **budgets, **REVIEWS}
 
     def _looked_at(self) -> list[Object]:
-        shown = [each for each in self.pods if each["metadata"].get("looks", 1) > 0]
-        for each in shown:
-            if "deletionTimestamp" in each["metadata"]:
-                each["metadata"]["looks"] -= 1
-        self.pods = shown
-        return shown
+        visible = [pod for pod in self.pods if pod["metadata"].get("looks", 1) > 0]
+        for pod in visible:
+            if "deletionTimestamp" in pod["metadata"]:
+                pod["metadata"]["looks"] -= 1
+        self.pods = visible
+        return visible
 
     def _evict(self, name: str, body: Object) -> tuple[int, Object]:
-        found = next((each for each in self.pods if each["metadata"]["name"] == name), None)
-        if found is None:
+        target = next((pod for pod in self.pods if pod["metadata"]["name"] == name), None)
+        if target is None:
             return 404, {"message": "not found"}
-        if body["deleteOptions"]["preconditions"]["uid"] != found["metadata"]["uid"]:
+        if body["deleteOptions"]["preconditions"]["uid"] != target["metadata"]["uid"]:
             return 409, {"message": "another uid"}
         if self.allowed < 1:
             return 429, {"message": "Cannot evict pod as it would violate the pod's disruption budget."}
         self.allowed -= 1
-        found["metadata"].update(deletionTimestamp="now", looks=self.lingers)
+        target["metadata"].update(deletionTimestamp="now", looks=self.lingers)
         return 201, {"status": "Success"}
 
     def _patch(self, body: Object) -> tuple[int, Object]:
@@ -151,28 +153,28 @@ class ApiServer:
         marks = {**self.node["metadata"]["annotations"], **body["metadata"]["annotations"]}
         spec = {**self.node["spec"], **body["spec"]}
         self.version += 1
-        kept = {key: value for key, value in marks.items() if value is not None}
-        self.node["metadata"].update(annotations=kept, resourceVersion=str(self.version))
+        annotations = {key: value for key, value in marks.items() if value is not None}
+        self.node["metadata"].update(annotations=annotations, resourceVersion=str(self.version))
         self.node["spec"] = {key: value for key, value in spec.items() if value is not None}
         return 200, self.node
 
 
-class Answers(Protocol):
-    """What stands behind the address."""
+class Responder(Protocol):
+    """A server that responds to requests at the address of the kubeconfig."""
 
-    def answer(self, method: str, path: str, body: Object) -> tuple[int, Object]: ...
+    def respond(self, method: str, path: str, body: Object) -> tuple[int, Object]: ...
 
 
 @contextmanager
-def serving(server: Answers, folder: Path) -> Iterator[Path]:
-    """The path of a kubeconfig that leads to it."""
+def serving(server: Responder, directory: Path) -> Iterator[Path]:
+    """Yield the path of a kubeconfig for the server."""
 
     class Handler(BaseHTTPRequestHandler):
         def _do(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length) or b"{}")
-            status, found = server.answer(self.command, self.path, body)
-            text = json.dumps(found).encode()
+            status, document = server.respond(self.command, self.path, body)
+            text = json.dumps(document).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))
@@ -187,13 +189,13 @@ def serving(server: Answers, folder: Path) -> Iterator[Path]:
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=httpd.serve_forever, args=(0.02,), daemon=True).start()
     try:
-        yield kubeconfig(folder, f"http://127.0.0.1:{httpd.server_port}")
+        yield kubeconfig(directory, f"http://127.0.0.1:{httpd.server_port}")
     finally:
         httpd.shutdown()
         httpd.server_close()
 
 
-def kubeconfig(folder: Path, address: str) -> Path:
+def kubeconfig(directory: Path, address: str) -> Path:
     def named(kind: str, value: Mapping[str, str]) -> list[Object]:
         return [{"name": "x", kind: dict(value)}]
 
@@ -205,6 +207,6 @@ def kubeconfig(folder: Path, address: str) -> Path:
         "contexts": named("context", {"cluster": "x", "user": "x"}),
         "users": named("user", {"token": "t"}),
     }
-    path = folder / "kubeconfig"
+    path = directory / "kubeconfig"
     path.write_text(json.dumps(document), encoding="utf-8")
     return path

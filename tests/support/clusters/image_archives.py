@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Archives of images as tools write them, made small: names, folders and annotations are those of the tools.
+"""Small archives of images in the formats that tools write: names, directories and annotations are those of the tools.
 
 ``skopeo copy … oci-archive:FILE:NAME``: containers/image oci/archive. ``docker save``: moby daemon/containerd and
 image/tarexport/save.go.
@@ -30,7 +30,7 @@ def text(document: Any) -> bytes:
 
 
 def tar(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """A tar of regular files in this order."""
+    """Return a tar of regular files in this order."""
     written = io.BytesIO()
     with tarfile.open(fileobj=written, mode="w") as archive:
         for name, data in files:
@@ -64,7 +64,7 @@ class Layout:
         return self.blob(text(manifest)), config
 
     def index(self, *manifests: str) -> str:
-        entries = [{"mediaType": MANIFEST, "digest": each, "size": 1} for each in manifests]
+        entries = [{"mediaType": MANIFEST, "digest": manifest, "size": 1} for manifest in manifests]
         return self.blob(text({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}))
 
     def name(self, target: str, **annotations: str) -> Layout:

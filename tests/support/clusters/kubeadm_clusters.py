@@ -18,8 +18,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubelet
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import PlayHost
 
 DRIVER, CPU = ("cgroupDriver",), ("systemReserved", "cpu")
-WANTED: Mapping[tuple[str, ...], Any] = {DRIVER: "systemd", CPU: "500m"}
-# As kubeadm 1.20 leaves it, with a comment of somebody's.
+DESIRED: Mapping[tuple[str, ...], Any] = {DRIVER: "systemd", CPU: "500m"}
+# As kubeadm 1.20 writes it, with a comment that a user added.
 TEXT = """apiVersion: kubelet.config.k8s.io/v1beta1
 authentication:
   x509:
@@ -46,8 +46,8 @@ systemReserved:
 
 
 def host(name: str, **different: Any) -> PlayHost:
-    """A host that is the Node of its name, and as the profile wants."""
-    known = PlayHost(name, (name,), sha256(f"machine-{name}"), f"boot-{name}", True, True, WANTED)
+    """Return a host that matches the Node of its name and has the values of the profile."""
+    known = PlayHost(name, (name,), sha256(f"machine-{name}"), f"boot-{name}", True, True, DESIRED)
     return replace(known, **different)
 
 
@@ -63,5 +63,7 @@ def config_map(text: str = TEXT, version: str = "1", name: str = "kubelet-config
     return ConfigMap(name, {"kubelet": text}, version, "kube-system")
 
 
-def seen(*names: str, found: ConfigMap | None = None, journal: KubeletConfigJournal | None = None) -> KubeadmState:
-    return KubeadmState(tuple(node(name) for name in names), found or config_map(), journal)
+def kubeadm_state(
+    *names: str, stored: ConfigMap | None = None, journal: KubeletConfigJournal | None = None
+) -> KubeadmState:
+    return KubeadmState(tuple(node(name) for name in names), stored or config_map(), journal)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An API server in memory with controllers behind it: what they and it make of objects by themselves.
 
-It defaults, normalizes and counts as a server does, has namespaces, serves what CRDs define, and runs workloads at once
-unless it is told why they do not. It judges nothing.
+It sets defaults, normalizes values and counts generations as a server does, has namespaces and serves what CRDs
+define. Workloads run immediately unless ``stuck`` has a reason why not. It does not validate objects.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Cluster(Server):
         return {f"{kind} {name}" for kind, _space, name in self.objects}
 
     def forget_jobs(self) -> None:
-        """What ttlSecondsAfterFinished does."""
-        self.objects = {key: each for key, each in self.objects.items() if key[0] != "Job"}
+        """Delete the Jobs, as ttlSecondsAfterFinished does."""
+        self.objects = {key: stored for key, stored in self.objects.items() if key[0] != "Job"}
 
     def write(self, verb: str, definition: Stored, *, dry: bool) -> Stored:
         ref = Ref.of(definition)
@@ -43,14 +43,14 @@ class Cluster(Server):
             raise Refusal(404, f"no {ref.kind} in {ref.api_version}")
         if ref.namespace and not self.get("Namespace", ref.namespace):
             raise Refusal(404, f'namespaces "{ref.namespace}" not found')
-        found = super().write(verb, definition, dry=dry)
+        stored = super().write(verb, definition, dry=dry)
         if verb == "delete" and not dry:
             self._take_along(ref)
-        return found
+        return stored
 
     def _take_along(self, ref: Ref) -> None:
         if ref.kind == "Namespace":
-            self.objects = {key: each for key, each in self.objects.items() if key[1] != ref.name}
+            self.objects = {key: stored for key, stored in self.objects.items() if key[1] != ref.name}
         if ref.kind == "Deployment":
             self.objects.pop(("Pod", ref.namespace, f"{ref.name}-1"), None)
 
@@ -65,23 +65,23 @@ class Cluster(Server):
 
     @staticmethod
     def _complete(ref: Ref, manifest: Stored) -> None:
-        """Defaults, and quantities as the server writes them."""
+        """Set defaults, and write quantities as the server does."""
         if ref.kind == "Deployment":
             manifest["spec"].setdefault("progressDeadlineSeconds", 600)
-            for each in manifest["spec"]["template"]["spec"]["containers"]:
-                each.setdefault("imagePullPolicy", "IfNotPresent")
-                requests = each.get("resources", {}).get("requests", {})
+            for webhook in manifest["spec"]["template"]["spec"]["containers"]:
+                webhook.setdefault("imagePullPolicy", "IfNotPresent")
+                requests = webhook.get("resources", {}).get("requests", {})
                 if requests.get("cpu") == "1000m":
                     requests["cpu"] = "1"
         if ref.kind == "ValidatingWebhookConfiguration":
-            for each in manifest["webhooks"]:
-                each.setdefault("timeoutSeconds", 10)
-                each["clientConfig"].setdefault("caBundle", "Y2E=")
+            for webhook in manifest["webhooks"]:
+                webhook.setdefault("timeoutSeconds", 10)
+                webhook["clientConfig"].setdefault("caBundle", "Y2E=")
 
     def _run(self, ref: Ref, stored: Stored) -> None:
         if ref.kind == "CustomResourceDefinition":
             group = stored["spec"].get("group")
-            self.apis += tuple(f"{group}/{each['name']}" for each in stored["spec"]["versions"])
+            self.apis += tuple(f"{group}/{version['name']}" for version in stored["spec"]["versions"])
             stored["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
         if ref.kind == "Deployment":
             self._run_deployment(ref, stored)
@@ -105,11 +105,11 @@ class Cluster(Server):
         self.add({"apiVersion": "v1", "kind": "Pod", "metadata": owned, "status": status})
 
     def recover(self) -> None:
-        """The pods that were stuck run after all."""
+        """Let the stuck pods run."""
         self.stuck.clear()
-        for (kind, _space, _name), each in copy.deepcopy(self.objects).items():
+        for (kind, _space, _name), stored in copy.deepcopy(self.objects).items():
             if kind == "Deployment":
-                self.add(each)
+                self.add(stored)
 
 
 def _secret(namespace: str) -> Object:

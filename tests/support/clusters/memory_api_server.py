@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What requests come to on an API server in memory, for the modules that send them.
+"""An API server in memory, for tests of modules that send requests.
 
-It keeps objects, versions and dry runs as a server does, and judges nothing. What a real server says is tried on one.
+It handles objects, versions and dry runs as a server does, without validation. Tests in tests/api use a real server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Refusal(Exception):
 
 @dataclass
 class Server:
-    """``denied``: verbs on resources. ``apis``: what is served beside the built-in ones. ``cut``: writes left.
+    """``denied``: verbs on resources. ``apis``: served in addition to the built-in ones. ``cut``: remaining writes.
 
     ``refuses``: requests, as messages name them, that are answered with a status.
     """
@@ -49,18 +49,18 @@ class Server:
         return MemoryClient(self, context, dry_run=dry_run)
 
     def add(self, *manifests: Object) -> None:
-        for each in manifests:
-            self._store(Ref.of(each), copy.deepcopy(dict(each)))
+        for manifest in manifests:
+            self._store(Ref.of(manifest), copy.deepcopy(dict(manifest)))
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> Stored | None:
         return self.objects.get((kind, namespace, name))
 
     def state(self) -> dict[tuple[str, str | None, str], Stored]:
-        """Everything but the versions."""
-        found = copy.deepcopy(self.objects)
-        for each in found.values():
-            each["metadata"].pop("resourceVersion", None)
-        return found
+        """Return all objects without their versions."""
+        objects = copy.deepcopy(self.objects)
+        for manifest in objects.values():
+            manifest["metadata"].pop("resourceVersion", None)
+        return objects
 
     def serves(self, api_version: str, kind: str) -> bool:
         return bool(kind) and api_version in (*BUILT_IN, *self.apis)
@@ -70,15 +70,15 @@ class Server:
         return f"{attributes['verb']} {attributes['resource']}" not in self.denied
 
     def write(self, verb: str, definition: Stored, *, dry: bool) -> Stored:
-        """The object as it is then."""
+        """Return the object after the write."""
         ref = Ref.of(definition)
-        found = self.get(ref.kind, ref.name, ref.namespace)
+        current = self.get(ref.kind, ref.name, ref.namespace)
         version = definition["metadata"].pop("resourceVersion", None)
-        if verb == "create" and found:
+        if verb == "create" and current:
             raise Refusal(409, "it exists already")
-        if verb != "create" and not found:
+        if verb != "create" and not current:
             raise Refusal(404, "not found")
-        if found and version not in (None, found["metadata"]["resourceVersion"]):
+        if current and version not in (None, current["metadata"]["resourceVersion"]):
             raise Refusal(409, "it has been modified")
         if dry:
             return definition
@@ -90,7 +90,7 @@ class Server:
         if verb == "delete":
             self.objects.pop((ref.kind, ref.namespace, ref.name))
             return {}
-        self._store(ref, apply_patch(found or {}, definition) if verb == "patch" else definition)
+        self._store(ref, apply_patch(current or {}, definition) if verb == "patch" else definition)
         return copy.deepcopy(self.objects[ref.kind, ref.namespace, ref.name])
 
     def _store(self, ref: Ref, manifest: Stored) -> None:
@@ -114,8 +114,8 @@ class MemoryClient(Client):
 
     def find(self, ref: Ref) -> Stored | None:
         self._check(ref.describe("get"))
-        found = self._server.get(ref.kind, ref.name, ref.namespace)
-        return copy.deepcopy(found) if found and self.serves(ref.api_version, ref.kind) else None
+        stored = self._server.get(ref.kind, ref.name, ref.namespace)
+        return copy.deepcopy(stored) if stored and self.serves(ref.api_version, ref.kind) else None
 
     def serves(self, api_version: str, kind: str) -> bool:
         return self._server.serves(api_version, kind)
@@ -126,13 +126,13 @@ class MemoryClient(Client):
         self._check(Ref(api_version, kind, "", namespace or None).describe("list"))
         if not self.serves(api_version, kind):
             return None
-        wanted = dict(each.split("=") for each in labels.split(",") if each)
-        found = (each for (sort, _space, _name), each in self._server.objects.items() if sort == kind)
+        required = dict(term.split("=") for term in labels.split(",") if term)
+        candidates = (stored for (sort, _space, _name), stored in self._server.objects.items() if sort == kind)
         return tuple(
-            copy.deepcopy(each)
-            for each in found
-            if namespace in ("", each["metadata"].get("namespace"))
-            and wanted.items() <= (each["metadata"].get("labels") or {}).items()
+            copy.deepcopy(stored)
+            for stored in candidates
+            if namespace in ("", stored["metadata"].get("namespace"))
+            and required.items() <= (stored["metadata"].get("labels") or {}).items()
         )
 
     def create(self, body: Object) -> Stored:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-# volcano installer/helm/chart/volcano/config/volcano-scheduler.conf, with comments of somebody's.
+# volcano installer/helm/chart/volcano/config/volcano-scheduler.conf, with comments that a user added.
 TEXT = """\
 # Ada looks after this.
 actions: "enqueue, allocate, backfill"

@@ -41,7 +41,7 @@ def deployment(image: str = "docker.io/volcanosh/vc-scheduler:v1.14.0") -> dict[
     }
 
 
-def seen(text: str = TEXT, **different: Any) -> SchedulerState:
+def scheduler_state(text: str = TEXT, **different: Any) -> SchedulerState:
     known = SchedulerState(
         UID,
         conf=ConfigMap(MAP, {KEY: text}, "7", "volcano-system"),
@@ -51,15 +51,17 @@ def seen(text: str = TEXT, **different: Any) -> SchedulerState:
     return replace(known, **different)
 
 
-def options(**given: Any) -> dict[str, Any]:
-    """As the argument specification fills them in; nested ones have to be given whole."""
+def options(**explicit: Any) -> dict[str, Any]:
+    """Return options with the defaults of the argument specification; nested options must be complete."""
     defaults = {name: option.get("default") for name, option in SCHEDULER_CONFIG.items()}
-    return {**defaults, "kubeconfig": "/dev/null", **given}
+    return {**defaults, "kubeconfig": "/dev/null", **explicit}
 
 
-def filled(option: str, **given: Any) -> dict[str, Any]:
-    """One nested option with its defaults."""
-    return {name: each.get("default") for name, each in SCHEDULER_CONFIG[option]["options"].items()} | given
+def filled(option: str, **explicit: Any) -> dict[str, Any]:
+    """Return one nested option with its defaults."""
+    return {
+        name: specification.get("default") for name, specification in SCHEDULER_CONFIG[option]["options"].items()
+    } | explicit
 
 
 BE = {

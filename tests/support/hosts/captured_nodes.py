@@ -24,7 +24,7 @@ KUBELET_FILE = "/var/lib/kubelet/config.yaml"
 CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
 RUNTIME_FILE = "/etc/containerd/config.toml"
 
-WANTED: dict[str, Any] = {
+DESIRED: dict[str, Any] = {
     "cgroup_driver": "systemd",
     "cpu_manager_policy": "static",
     "system_reserved": {"cpu": "500m"},
@@ -39,9 +39,9 @@ def captured(name: str) -> Snapshot:
     return snapshot
 
 
-def golden(folder: str, name: str) -> dict[str, Any]:
-    """What is expected to come out of the fixture ``name``."""
-    document: dict[str, Any] = json.loads((FIXTURES / folder / f"{name}.json").read_text(encoding="utf-8"))
+def golden(directory: str, name: str) -> dict[str, Any]:
+    """Return the expected result for the fixture ``name``."""
+    document: dict[str, Any] = json.loads((FIXTURES / directory / f"{name}.json").read_text(encoding="utf-8"))
     return document
 
 
@@ -92,8 +92,8 @@ def runtime_edit(snapshot: Snapshot, old: str, new: str) -> Snapshot:
 
 def running_handlers(snapshot: Snapshot, **systemd_cgroup: bool) -> Snapshot:
     """A copy whose CRI answers with these handlers."""
-    found = {name: {"type": "io.containerd.runc.v2", "systemd_cgroup": on} for name, on in systemd_cgroup.items()}
-    return put(snapshot, found, "runtime", "cri", "config", "handlers")
+    handlers = {name: {"type": "io.containerd.runc.v2", "systemd_cgroup": on} for name, on in systemd_cgroup.items()}
+    return put(snapshot, handlers, "runtime", "cri", "config", "handlers")
 
 
 def checkpoint(snapshot: Snapshot, text: str) -> Snapshot:
@@ -131,10 +131,10 @@ def facts_of(snapshot: Snapshot) -> NodeFacts:
 
 
 def profile_of(**options: Any) -> Profile:
-    """A profile from module options; none at all leaves everything as found."""
+    """Return a profile from module options; without options it changes nothing."""
     return parse_profile(options)
 
 
-def wanted(**options: Any) -> Profile:
+def desired(**options: Any) -> Profile:
     """The aligned fixture's profile with some options replaced."""
-    return parse_profile({**WANTED, **options})
+    return parse_profile({**DESIRED, **options})

@@ -5,29 +5,29 @@
 ``tests/unit/fixtures/hosts/NAME.yml``::
 
     rule: which rule of the field this host stands for, and its source
-    like: NAME                  # begin with another host; mappings are merged key by key, lists and texts replaced
-    files: {PATH: TEXT}         # null removes an inherited one; a text ends with a line end as files do
+    like: NAME                  # inherit from another host; mappings are merged key by key, lists and texts replaced
+    files: {PATH: TEXT}         # null removes an inherited one; a text ends with a newline as files do
     links: {PATH: TARGET}
     processes:
       NAME: {pid: 812, argv: [/usr/bin/kubelet, ...], cgroup: "0::/system.slice/kubelet.service", comm: kubelet,
              before_files: false}   # comm: the key unless given; before_files: it started before the files changed
-    kubeadm_patches: FOLDER     # the folder of patches that kubeadm is given
-    live: {SECTION: {...}}      # what only a running node answers, merged into the snapshot that the tree gives
+    kubeadm_patches: DIRECTORY     # the directory of patches that is passed to kubeadm
+    live: {SECTION: {...}}      # values that only a running node has, merged into the snapshot of the tree
     expect:                     # written by hand from the rule
       verdict: aligned
       driver: systemd
       source: the source of the driver
-      codes: [CODE, ...]        # of all findings; may be left out of a host that others begin with
+      codes: [CODE, ...]        # of all findings; may be missing in a host that others inherit from
     flip: {say: what is changed, verdict: misaligned, files: ..., processes: ..., live: ...}
 
-Where ``NAME.snapshot.json`` lies beside it, the host was recorded on a node: it has no files, links and processes, and
-a change has ``edits: {PATH: {OLD: NEW}}`` of the recorded texts instead, and ``emptied: [SECTION]``. ``origins.yml``
-names the node, and says of all other hosts why they were written by hand.
+If ``NAME.snapshot.json`` is beside it, the host was recorded on a node: it has no files, links and processes, and a
+change has ``edits: {PATH: {OLD: NEW}}`` of the recorded texts instead, and ``emptied: [SECTION]``. ``origins.yml``
+names the node, and explains for all other hosts why they were written by hand.
 
-For these the tree is built in a folder, and the code that runs on nodes takes its snapshot there; /proc of the
-processes is made of ``processes``. The whole facts document is compared with ``NAME.facts.json``, which
+For those the tree is built in a directory, and the code that runs on nodes takes its snapshot there; /proc is built
+from ``processes``. The whole facts document is compared with ``NAME.facts.json``, which
 ``write_golden`` writes.
-A file whose name begins with ``_`` is only there to begin with.
+A file whose name begins with ``_`` is only inherited from.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts import recorded_
 HOSTS = Path(__file__).parents[2] / "unit" / "fixtures" / "hosts"
 NAMES = tuple(sorted(path.stem for path in HOSTS.glob("[!_]*.yml")))
 TREE = ("files", "links", "processes")
-"""What only a host that was written by hand has."""
+"""Keys that only a host written by hand has."""
 INPUTS = (*TREE, "edits", "emptied", "live")
 STAT = "{pid} ({comm}) S 1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 {ticks} 0 0"
 HOUR = 360_000
@@ -62,13 +62,13 @@ class Described:
 
     @property
     def expect(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.host["expect"]
-        return found
+        expected: Mapping[str, Any] = self.host["expect"]
+        return expected
 
     @property
     def flip(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.host["flip"]
-        return found
+        change: Mapping[str, Any] = self.host["flip"]
+        return change
 
     @property
     def golden(self) -> Path:
@@ -87,7 +87,7 @@ def merged(base: Any, over: Any) -> Any:
 
 
 def described(name: str) -> Described:
-    """The host of a name, with what it inherits."""
+    """Return the host of a name, with what it inherits."""
     return Described(name, _inherited(name))
 
 
@@ -98,42 +98,42 @@ def _inherited(name: str) -> dict[str, Any]:
         own["snapshot"] = snapshot
     if "like" not in own:
         return own
-    # What is expected of another host, and its change, are no part of what one begins with.
+    # The expected result and the change of another host are not inherited.
     base = {key: value for key, value in _inherited(own["like"]).items() if key not in ("expect", "flip", "rule")}
     whole: dict[str, Any] = merged(base, own)
     return whole
 
 
-def snapshot_of(host: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The recorded snapshot, or that which the node-side code takes of the host's tree; with its live answers."""
+def snapshot_of(host: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """Return the recorded snapshot, or the one that the node-side code takes of the tree, with the ``live`` values."""
     if "snapshot" in host:
-        found = recorded_hosts.edited(recorded_hosts.load(host["snapshot"]), host.get("edits", {}))
-        found.update({section: {} for section in host.get("emptied", ())})
+        snapshot = recorded_hosts.edited(recorded_hosts.load(host["snapshot"]), host.get("edits", {}))
+        snapshot.update({section: {} for section in host.get("emptied", ())})
     else:
-        _build(host, folder)
-        found = collect(Host(str(folder)), (), host.get("kubeadm_patches"))
-    whole: dict[str, Any] = merged(found, {"root": "/", **host.get("live", {})})
+        _build(host, directory)
+        snapshot = collect(Host(str(directory)), (), host.get("kubeadm_patches"))
+    whole: dict[str, Any] = merged(snapshot, {"root": "/", **host.get("live", {})})
     return whole
 
 
 def flipped(host: Described) -> Mapping[str, Any]:
     """The description with its one change."""
-    changed: Mapping[str, Any] = merged(host.host, {key: each for key, each in host.flip.items() if key in INPUTS})
+    changed: Mapping[str, Any] = merged(host.host, {key: value for key, value in host.flip.items() if key in INPUTS})
     return changed
 
 
-def _build(host: Mapping[str, Any], folder: Path) -> None:
+def _build(host: Mapping[str, Any], directory: Path) -> None:
     files = {path: text for path, text in host.get("files", {}).items() if text is not None}
     files.setdefault("/proc/uptime", "0.00 0.00\n")
     for name, process in host.get("processes", {}).items():
         if process is not None:
             files.update(_process(name, process))
     for path, text in files.items():
-        place = folder / path.lstrip("/")
+        place = directory / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode("utf-8", "surrogateescape"))
     for path, target in host.get("links", {}).items():
-        place = folder / path.lstrip("/")
+        place = directory / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.symlink_to(target)
 

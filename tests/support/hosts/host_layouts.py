@@ -21,28 +21,28 @@ Options = Mapping[str, Any]
 
 
 class Node:
-    """A host that is built anew for each change, and read by the code that runs on nodes."""
+    """A host that is built again for each change, and read by the code that runs on nodes."""
 
-    def __init__(self, folder: Path, name: str, **changed: Any) -> None:
-        self._folder = folder
+    def __init__(self, directory: Path, name: str, **changed: Any) -> None:
+        self._directory = directory
         self._host: Mapping[str, Any] = merged(described(name).host, changed)
         self._count = 0
 
     def changed(self, **changed: Any) -> None:
-        """Put other files, processes or live answers into the host."""
+        """Change files, processes or ``live`` values of the host."""
         self._host = merged(self._host, changed)
 
     @property
     def snapshot(self) -> dict[str, Any]:
         self._count += 1
-        return snapshot_of(self._host, self._folder / str(self._count))
+        return snapshot_of(self._host, self._directory / str(self._count))
 
     @property
     def facts(self) -> NodeFacts:
         return interpret(self.snapshot)
 
     def file(self, path: str) -> str:
-        """The text that a file of the host has."""
+        """Return the text of a file of the host."""
         text: str = self._host["files"][path]
         return text
 
@@ -54,17 +54,17 @@ class Node:
         return [(change.path, change.setting) for change in self.changes(options) if change.path]
 
     def refused(self, options: Options) -> list[tuple[str, str | None]]:
-        """(code, file) of the refusals that kubelet's layout gives."""
+        """(code, file) of the refusals because of kubelet's layout."""
         return [
-            (each.code, each.file)
-            for each in refusals(PlanDraft(self.facts, parse_profile(options)), LOCATION_REFUSALS)
+            (refusal.code, refusal.file)
+            for refusal in refusals(PlanDraft(self.facts, parse_profile(options)), LOCATION_REFUSALS)
         ]
 
     def edited(self, options: Options) -> dict[str, str]:
-        """The texts that the plan leads to, which the host has from now on."""
+        """Apply the plan's edits to the host; return the new texts by path."""
         snapshot = self.snapshot
-        found = file_edits(snapshot, PlanDraft(interpret(snapshot), profile(options)).kubelet_changes)
-        texts = {edit.path: edit.after for edit in found}
+        edits = file_edits(snapshot, PlanDraft(interpret(snapshot), profile(options)).kubelet_changes)
+        texts = {edit.path: edit.after for edit in edits}
         self.changed(files=texts)
         return texts
 

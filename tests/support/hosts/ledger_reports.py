@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a node that was provisioned tells of its ledger: made of two snapshots of one node, before and after."""
+"""Ledger reports of a provisioned node, built from two snapshots of one node: before and after."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def content(text: str | None, **other: Any) -> dict[str, Any] | None:
 
 
 def target(path: str, section: str, original: str | None, now: str | None, **other: Any) -> dict[str, Any]:
-    """A file that is as it was committed."""
+    """Return a target whose file is unchanged since the commit."""
     return {
         "path": path,
         "section": section,
@@ -93,7 +93,7 @@ def evidence(*targets: dict[str, Any], **other: Any) -> Evidence:
 
 
 def provisioned(**other: Any) -> Evidence:
-    """The aligned node, which was the misaligned one before."""
+    """Return the evidence of the aligned node, whose originals are those of the misaligned node."""
     now, original = captured(ALIGNED), captured(DIFFERING)
     removable = ["/var/lib/volcano-colocation", "/usr/local/lib/volcano-colocation"]
     targets = (kubelet_file(now, original), runtime_file(now, original), checkpoint())

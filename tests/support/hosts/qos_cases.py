@@ -27,21 +27,21 @@ OPENEULER, RESERVED = "v1-openeuler-rubik", "v2-reserved-cgroup-gone"
 
 Document = dict[str, Any]
 Change = tuple[Any, ...]
-"""A path of keys in the document, and the value to put there last."""
+"""A path of keys in the document; the last element is the new value."""
 
 
 def document(name: str, *changes: Change) -> Document:
-    """The published facts of a node, changed."""
+    """Return the published facts of a node with changes."""
     captured = FIXTURES / "facts" / f"{name}.json"
     path = captured if captured.exists() else HOSTS / f"{name}.facts.json"
-    found: Document = json.loads(path.read_text(encoding="utf-8"))
+    facts: Document = json.loads(path.read_text(encoding="utf-8"))
     for *keys, value in changes:
-        found = put(found, value, *keys)
-    return found
+        facts = put(facts, value, *keys)
+    return facts
 
 
 def setting(key: str, value: Any) -> Change:
-    """kubelet has this value in force."""
+    """Change a value that is in effect in kubelet."""
     return ("kubelet", "settings", key, {"value": value, "source": "/var/lib/kubelet/config.yaml"})
 
 
@@ -66,7 +66,7 @@ def node(name: str, *changes: Change) -> QosNode:
 
 
 def options(**changed: Any) -> dict[str, Any]:
-    """The option profile of qos_plan as its specification hands it on; ``be``, ``ls``, ``system`` are merged."""
+    """Return the option profile of qos_plan with its defaults; ``be``, ``ls`` and ``system`` are merged."""
     plain: dict[str, Any] = {
         "levels": ["HLS", "LS", "BE"],
         "be": {"cpu_quota": "60%", "memory_high": "80%", "memory_max": "", "pids_max": "32768", "cpu_idle": False},
@@ -86,23 +86,27 @@ def profile(**changed: Any) -> QosProfile:
 
 
 def plan(name: str, *changes: Change, **changed: Any) -> QosPlan:
-    """What comes of the default profile with some values changed, on a node with some values changed."""
+    """Return the plan of the default profile with some values changed, on a node with some values changed."""
     return plan_tasks(node(name, *changes), profile(**changed), {})
 
 
-def settings(found: QosPlan, qos_class: str) -> Any:
-    """The settings of a class; None where nothing is set on it."""
-    tasks = [task.settings for task in found.cgroups if task.target == {"qos_class": qos_class}]
+def settings(qos_plan: QosPlan, qos_class: str) -> Any:
+    """Return the settings of a class; None if the plan has none."""
+    tasks = [task.settings for task in qos_plan.cgroups if task.target == {"qos_class": qos_class}]
     return tasks[0] if tasks else None
 
 
-def properties(found: QosPlan, name: str) -> Any:
-    """The properties of a slice; None where it is no task."""
-    tasks = [task.properties for task in found.slices if task.name == name]
+def properties(qos_plan: QosPlan, name: str) -> Any:
+    """Return the properties of a slice; None if the plan has no task for it."""
+    tasks = [task.properties for task in qos_plan.slices if task.name == name]
     return tasks[0] if tasks else None
 
 
-def reason(found: QosPlan, level: str, thing: str) -> str:
-    """Why a level does not get something; empty where it is not said."""
-    reasons = [each.reason for each in found.unsupported if (each.level, each.setting) == (level, thing)]
+def reason(qos_plan: QosPlan, level: str, thing: str) -> str:
+    """Return why a level does not get a setting; empty if no reason is reported."""
+    reasons = [
+        unsupported.reason
+        for unsupported in qos_plan.unsupported
+        if (unsupported.level, unsupported.setting) == (level, thing)
+    ]
     return "; ".join(reasons)

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Snapshots that were recorded on nodes, as hosts of the field: with texts of files edited, where a test asks for it.
+"""Snapshots that were recorded on nodes, with edits to texts of files where a test needs them.
 
-``tests/unit/fixtures/origins.yml`` says of each how its node was made; ``tests/system/record.py`` records it.
+``tests/unit/fixtures/origins.yml`` describes how each node was made; ``tests/system/record.py`` records it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ ORIGINS = FIXTURES / "origins.yml"
 SUFFIX = ".snapshot.json"
 
 Edits = Mapping[str, Mapping[str, str]]
-"""{path of a file: {old: new}}; the old text stands in it once."""
+"""{path of a file: {old: new}}; the file contains the old text once."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """How a recorded node is made: the lab's options, what a shell runs on it, and a profile that it is brought to.
+    """How a recorded node is made: the lab's options, shell commands to run on it, and the profile to provision.
 
     ``script`` is the path of a shell script in the checkout.
     """
@@ -41,17 +41,17 @@ class Origin:
 
 
 def origins() -> Mapping[str, Origin]:
-    """Of each host that was recorded."""
+    """Return the origin of each recorded host."""
     return _origins_of("hosts")
 
 
 def captured_origins() -> Mapping[str, Origin]:
-    """Of each of the snapshots that are not in the folder of hosts."""
+    """Return the origin of each snapshot that is not in the directory of hosts."""
     return _origins_of("snapshots")
 
 
 def by_hand() -> Mapping[str, str]:
-    """Why each of the other hosts was written by hand."""
+    """Return why each of the other hosts was written by hand."""
     return {name: group["why"] for group in _table()["by_hand"] for name in group["hosts"]}
 
 
@@ -80,17 +80,17 @@ def edited(snapshot: Mapping[str, Any], edits: Edits) -> dict[str, Any]:
         assert entries, f"{path} is not in the snapshot"
         for entry in entries:
             for old, new in replacements.items():
-                assert entry["text"].count(old) == 1, f"{old!r} stands {entry['text'].count(old)} times in {path}"
+                assert entry["text"].count(old) == 1, f"{old!r} occurs {entry['text'].count(old)} times in {path}"
                 entry["text"] = entry["text"].replace(old, new)
             entry["sha256"] = hashlib.sha256(entry["text"].encode()).hexdigest()
     return changed
 
 
 def _entries(value: Any, path: str) -> Iterator[dict[str, Any]]:
-    """What a snapshot has of the file at ``path``."""
+    """Yield the entries of a snapshot for the file at ``path``."""
     if isinstance(value, dict):
         entry = value.get(path)
         if isinstance(entry, dict) and "text" in entry:
             yield entry
-        for each in value.values():
-            yield from _entries(each, path)
+        for nested in value.values():
+            yield from _entries(nested, path)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cgroup paths of container processes, and which driver made each; facts and the health gate are judged by it.
+"""Cgroup paths of container processes, and which driver made each; tests of facts and of the health gate use them.
 
 Sources: kubernetes pkg/kubelet/cm/cgroup_manager_linux.go, containerd internal/cri/server/helpers.go getCgroupsPath,
 cri-o internal/config/cgmgr, moby daemon/oci_linux.go WithCgroups, opencontainers/cgroups systemd/common.go getUnitName.
@@ -42,16 +42,16 @@ MISPLACED = {
     "drivers differ, in a service": f"/system.slice/containerd.service/{POD}:cri-containerd:{ID}",
     "drivers differ, at the top": f"/{POD}:cri-containerd:{ID}",
     "a prefix that dockerd puts before scopes only": f"/kubepods/burstable/pod1234/docker-{ID}",
-    "a folder between kubepods and the pod": f"/kubepods/other/pod1234/{ID}",
-    "a folder in a slice": f"{IN_POD}/{ID}",
-    "a scope in a folder": f"/kubepods/pod1234/cri-containerd-{ID}.scope",
+    "a directory between kubepods and the pod": f"/kubepods/other/pod1234/{ID}",
+    "a directory in a slice": f"{IN_POD}/{ID}",
+    "a scope in a directory": f"/kubepods/pod1234/cri-containerd-{ID}.scope",
     "no pod": f"/kubepods.slice/cri-containerd-{ID}.scope",
     "a pod of another class": f"/kubepods.slice/kubepods-burstable.slice/{POD}/cri-containerd-{ID}.scope",
     "a slice in a wrong place": f"/kubelet-kubepods.slice/kubelet-kubepods-podab.slice/cri-containerd-{ID}.scope",
     "an underscore in a UID": f"/kubepods/pod12_34/{ID}",
     "a short id": "/kubepods/pod1234/0123456789abcdef",
 }
-"""Of kubelet's tree by the name, and made by neither driver."""
+"""In kubelet's tree by the name, but not made by either driver."""
 FOREIGN = {
     "dockerd alone": f"/docker/{ID}",
     "dockerd alone, systemd": f"/system.slice/docker-{ID}.scope",

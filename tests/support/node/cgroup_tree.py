@@ -62,7 +62,7 @@ V1 = {
     "blkio": {},
     "systemd": {},
 }
-"""As openEuler's kernel without BFQ and CFQ has them, but for the files nobody here reads."""
+"""As openEuler's kernel without BFQ and CFQ has them, without files that the tests do not read."""
 
 CGROUPS = {
     "systemd": {
@@ -110,18 +110,18 @@ OPTIONS: dict[str, Any] = {
     "memory_qos": None,
     "cgroup_root": ROOT,
 }
-"""The module's, as AnsibleModule fills them in."""
+"""The module's options with AnsibleModule's defaults."""
 
 Snapshot = Dict[str, Tuple[int, str]]
 
 
 class Tree:
-    """A node whose files are below ``folder``."""
+    """A node whose files are below ``directory``."""
 
-    def __init__(self, folder: Path, mode: str, driver: str) -> None:
-        self.folder, self.mode, self.driver = folder, mode, driver
-        self.host = Host(str(folder))
-        self.top = folder / ROOT.lstrip("/")
+    def __init__(self, directory: Path, mode: str, driver: str) -> None:
+        self.directory, self.mode, self.driver = directory, mode, driver
+        self.host = Host(str(directory))
+        self.top = directory / ROOT.lstrip("/")
         self.write("/proc/sys/kernel/random/boot_id", "first-boot\n")
         self.write("/var/lib/kubelet/cpu_manager_state", '{"policyName":"none","defaultCpuSet":"","checksum":1}')
         self.write("/sys/devices/system/cpu/online", "0-3\n")
@@ -138,20 +138,20 @@ class Tree:
         target.write_text(text)
 
     def make(self, cgroup: str, processes: str = "") -> None:
-        """A cgroup as the kernel makes it."""
+        """Make a cgroup as the kernel does."""
         if self.mode == "v2":
             self._fill(self.top / cgroup, {**V2, "cgroup.procs": processes})
             return
         for controller, files in V1.items():
             self._fill(self.top / controller / cgroup, {**files, "cgroup.procs": processes})
 
-    def _fill(self, folder: Path, files: dict[str, str]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+    def _fill(self, directory: Path, files: dict[str, str]) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
-            (folder / name).write_text(text + "\n")
+            (directory / name).write_text(text + "\n")
 
     def file(self, cgroup: str, name: str) -> Path:
-        """A file of a cgroup: on v1 its name begins with its controller's."""
+        """Return a file of a cgroup; on v1 its name begins with the name of its controller."""
         if self.mode == "v2":
             return self.top / cgroup / name
         return self.top / name.partition(".")[0] / cgroup / name
@@ -160,30 +160,30 @@ class Tree:
         return self.file(cgroup, name).read_text().rstrip("\n")
 
     def snapshot(self) -> Snapshot:
-        """Time and text of every file of the cgroups and of the record: any write shows."""
-        found = {}
-        for top in (self.top, self.folder / "var/lib/volcano-colocation"):
+        """Return time and text of every file of the cgroups and of the record, so that any write is detected."""
+        contents = {}
+        for top in (self.top, self.directory / "var/lib/volcano-colocation"):
             for path in sorted(top.rglob("*")) if top.exists() else ():
                 if path.is_file() and path.name not in ("lock", "qos.lock"):
-                    found[str(path.relative_to(self.folder))] = (path.stat().st_mtime_ns, path.read_text())
-        return found
+                    contents[str(path.relative_to(self.directory))] = (path.stat().st_mtime_ns, path.read_text())
+        return contents
 
     def texts(self) -> dict[str, str]:
         return {path: text for path, (_time, text) in self.snapshot().items()}
 
     def plan(self, **options: Any) -> workflow.Plan:
-        given = {**OPTIONS, **options}
-        found = hierarchies(self.host, ROOT)
-        tree = kubelet_cgroups(self.host, found, given)
+        filled = {**OPTIONS, **options}
+        mounts = hierarchies(self.host, ROOT)
+        tree = kubelet_cgroups(self.host, mounts, filled)
         return workflow.plan(
-            self.node(), tree, parse_request(self.host, given), lambda pod: UIDS.get(pod.partition("/")[2])
+            self.node(), tree, parse_request(self.host, filled), lambda pod: UIDS.get(pod.partition("/")[2])
         )
 
     def node(self) -> Node:
         return Node(self.host, hierarchies(self.host, ROOT))
 
     def run(self, **options: Any) -> dict[str, Any]:
-        """The module's answer; check mode before must have said the same, and have written nothing."""
+        """Run the module and return its result; check mode must predict the same result and write nothing."""
         before = self.snapshot()
         predicted = to_result(self.plan(**options))
         assert self.snapshot() == before
@@ -195,7 +195,7 @@ class Tree:
         return predicted
 
 
-def bury(path: Path) -> None:
-    """Make a file that nobody can write, root included: a folder of its name."""
+def make_unwritable(path: Path) -> None:
+    """Replace a file by a directory of its name, so that even root cannot write it."""
     path.unlink()
     os.mkdir(str(path))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small HTTP/2 and gRPC server on a unix socket, and a container runtime that answers on it."""
+"""A small HTTP/2 and gRPC server on a unix socket, and a container runtime that responds on it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Connection:
         self.send(frame(SETTINGS, 0, 0, struct.pack(">HI", 5, 16384)))
 
     def request(self) -> tuple[int, dict[str, str], bytes]:
-        """Stream, headers and message of the next request; control frames are noted on the way."""
+        """Return stream, headers and message of the next request; count control frames."""
         headers: dict[str, str] = {}
         while True:
             kind, flags, stream, payload = self.receive()
@@ -192,7 +192,7 @@ class Container:
 
 @dataclass
 class Runtime:
-    """A container runtime that can be asked and changed."""
+    """A container runtime whose state tests can change."""
 
     api: str = "v1"
     name: str = "containerd"
@@ -209,10 +209,10 @@ class Runtime:
         connection.greet()
         while True:
             stream, headers, message = connection.request()
-            for part in self.answer(stream, headers[":path"], message):
+            for part in self.respond(stream, headers[":path"], message):
                 connection.send(part)
 
-    def answer(self, stream: int, path: str, message: bytes) -> list[bytes]:
+    def respond(self, stream: int, path: str, message: bytes) -> list[bytes]:
         service, method = path[1:].split("/")
         if service != f"runtime.{self.api}.RuntimeService":
             return failed(stream, 12, f"unknown service {service}")
@@ -249,15 +249,15 @@ class Runtime:
 
     def _list_sandboxes(self, stream: int, _message: bytes) -> list[bytes]:
         items = b""
-        for each in self.sandboxes:
-            metadata = text(1, each.name) + text(2, "uid-" + each.id) + text(3, each.namespace) + number(4, 1)
-            labels = string_map(5, {"tier": "x" * 300, **each.labels})
-            state = b"" if each.ready else number(3, 1)
+        for sandbox in self.sandboxes:
+            metadata = text(1, sandbox.name) + text(2, "uid-" + sandbox.id) + text(3, sandbox.namespace) + number(4, 1)
+            labels = string_map(5, {"tier": "x" * 300, **sandbox.labels})
+            state = b"" if sandbox.ready else number(3, 1)
             entry = (
-                text(1, each.id)
+                text(1, sandbox.id)
                 + length_delimited(2, metadata)
                 + state
-                + number(4, each.created)
+                + number(4, sandbox.created)
                 + labels
                 + text(7, "runc")
             )
@@ -266,32 +266,32 @@ class Runtime:
 
     def _list_containers(self, stream: int, _message: bytes) -> list[bytes]:
         items = b""
-        for each in self.containers:
+        for container in self.containers:
             entry = (
-                text(1, each.id)
-                + text(2, each.sandbox)
-                + length_delimited(3, text(1, each.name) + number(2, each.attempt))
+                text(1, container.id)
+                + text(2, container.sandbox)
+                + length_delimited(3, text(1, container.name) + number(2, container.attempt))
             )
-            items += length_delimited(1, entry + (number(6, each.state) if each.state else b""))
+            items += length_delimited(1, entry + (number(6, container.state) if container.state else b""))
         return ok(stream, items)
 
     def _container_status(self, stream: int, message: bytes) -> list[bytes]:
-        wanted = message[2 : 2 + message[1]].decode()
-        for each in self.containers:
-            if each.id == wanted:
-                status = text(1, each.id) + number(3, each.state) + number(6, int(each.finished * 1e9))
-                info = string_map(2, {"info": json.dumps({"pid": each.pid, "sandboxID": each.sandbox})})
-                return ok(stream, length_delimited(1, status + number(7, each.exit_code)) + info)
-        return failed(stream, 5, f"container {wanted}: not found")
+        requested = message[2 : 2 + message[1]].decode()
+        for container in self.containers:
+            if container.id == requested:
+                status = text(1, container.id) + number(3, container.state) + number(6, int(container.finished * 1e9))
+                info = string_map(2, {"info": json.dumps({"pid": container.pid, "sandboxID": container.sandbox})})
+                return ok(stream, length_delimited(1, status + number(7, container.exit_code)) + info)
+        return failed(stream, 5, f"container {requested}: not found")
 
     def _stop(self, stream: int, message: bytes) -> list[bytes]:
-        wanted = message[2:].decode()
-        if wanted in self.stubborn:
+        requested = message[2:].decode()
+        if requested in self.stubborn:
             return failed(stream, 2, "failed to stop: device busy")
         return ok(stream, b"")
 
     def _remove(self, stream: int, message: bytes) -> list[bytes]:
-        wanted = message[2:].decode()
-        self.sandboxes = [each for each in self.sandboxes if each.id != wanted]
-        self.containers = [each for each in self.containers if each.sandbox != wanted]
+        removed = message[2:].decode()
+        self.sandboxes = [sandbox for sandbox in self.sandboxes if sandbox.id != removed]
+        self.containers = [container for container in self.containers if container.sandbox != removed]
         return ok(stream, b"")

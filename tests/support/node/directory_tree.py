@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder as a value: every path with its kind, mode, owner and content."""
+"""A directory as a value: every path with its kind, mode, owner and content."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Dict, NamedTuple
 from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY
 
 IN_MEMORY = ("/proc", "/run")
-"""What programs keep there is told by the state of the services."""
+"""Not compared: the state of the services covers what programs store there."""
 LOG_OF_A_JOURNAL = ("steps", "error", "gate")
-"""Told to people, and nothing that a recovery goes by."""
+"""For users only; a recovery does not use them."""
 LOCKS = (f"{STATE_DIRECTORY}/lock", f"{STATE_DIRECTORY}/qos.lock")
-"""They say since when they are held."""
+"""Not compared: they contain the time at which they were taken."""
 
 
 class Entry(NamedTuple):
-    """One thing in the node's tree."""
+    """A file, directory or link in the node's tree."""
 
     mode: int
     owner: tuple[int, int]
@@ -33,81 +33,81 @@ Tree = Dict[str, Entry]
 
 READ_ONLY = os.O_RDONLY | os.O_CLOEXEC
 _open, _read, _close = os.open, os.read, os.close
-"""Of the system itself: in a test they may be watched."""
+"""The real functions; tests may replace those of ``os``."""
 
-FOLDER = Entry(stat.S_IFDIR | 0o755, (os.geteuid(), os.getegid()), b"")
+DIRECTORY = Entry(stat.S_IFDIR | 0o755, (os.geteuid(), os.getegid()), b"")
 
 
 def entry(path: str) -> Entry | None:
-    """What lies there, None when nothing does."""
+    """Return the entry at a path; None if it does not exist."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
     content = b""
-    if stat.S_ISREG(found.st_mode):
-        content = _content(path, found.st_size)
-    elif stat.S_ISLNK(found.st_mode):
+    if stat.S_ISREG(status.st_mode):
+        content = _content(path, status.st_size)
+    elif stat.S_ISLNK(status.st_mode):
         content = os.fsencode(os.readlink(path))
-    return Entry(found.st_mode, (found.st_uid, found.st_gid), content)
+    return Entry(status.st_mode, (status.st_uid, status.st_gid), content)
 
 
 def _content(path: str, size: int) -> bytes:
-    """A file in one piece: thousands of them are read, and a stream for each takes longer."""
+    """Read a file in one call: thousands are read, and a stream for each takes longer."""
     handle = _open(path, READ_ONLY)
     try:
-        found = _read(handle, size + 1)
+        data = _read(handle, size + 1)
     finally:
         _close(handle)
-    assert len(found) == size, path
-    return found
+    assert len(data) == size, path
+    return data
 
 
 def tree_of(root: Path) -> Tree:
     """Everything below the root."""
     start = str(root)
-    found: Tree = {}
-    folders = [start]
-    while folders:
-        for each in os.scandir(folders.pop()):
-            kept = entry(each.path)
-            assert kept is not None
-            found[each.path[len(start) :]] = kept
-            if stat.S_ISDIR(kept.mode):
-                folders.append(each.path)
-    return found
+    tree: Tree = {}
+    directories = [start]
+    while directories:
+        for item in os.scandir(directories.pop()):
+            node_entry = entry(item.path)
+            assert node_entry is not None
+            tree[item.path[len(start) :]] = node_entry
+            if stat.S_ISDIR(node_entry.mode):
+                directories.append(item.path)
+    return tree
 
 
 def unpack(tree: Tree, root: Path) -> None:
-    """Make it again in an empty folder."""
+    """Re-create the tree in an empty directory."""
     for path in sorted(tree):
-        kept, target = tree[path], f"{root}{path}"
-        if stat.S_ISLNK(kept.mode):
-            os.symlink(os.fsdecode(kept.content), target)
+        node_entry, target = tree[path], f"{root}{path}"
+        if stat.S_ISLNK(node_entry.mode):
+            os.symlink(os.fsdecode(node_entry.content), target)
             continue
-        if stat.S_ISDIR(kept.mode):
+        if stat.S_ISDIR(node_entry.mode):
             os.mkdir(target)
         else:
             with open(target, "wb", buffering=0) as stream:
-                stream.write(kept.content)
-        os.chmod(target, stat.S_IMODE(kept.mode))
-        if kept.owner != FOLDER.owner:
-            os.chown(target, *kept.owner)
+                stream.write(node_entry.content)
+        os.chmod(target, stat.S_IMODE(node_entry.mode))
+        if node_entry.owner != DIRECTORY.owner:
+            os.chown(target, *node_entry.owner)
 
 
 def hash_of(tree: Tree) -> int:
-    """The same for trees that no recovery can tell apart."""
-    found = 0
-    for path, kept in tree.items():
-        found ^= part_of(path, kept)
-    return found
+    """Return a hash that is equal for trees that a recovery cannot distinguish."""
+    total = 0
+    for path, node_entry in tree.items():
+        total ^= part_of(path, node_entry)
+    return total
 
 
-def part_of(path: str, kept: Entry) -> int:
-    """What one entry gives to ``hash_of``: independent of the others, so that one change can be put in alone."""
+def part_of(path: str, node_entry: Entry) -> int:
+    """Return one entry's part of ``hash_of``, which does not depend on the other entries."""
     if path.startswith(IN_MEMORY) or path in LOCKS:
         return 0
-    return hash((path, kept.mode, kept.owner, _decisive(path, kept.content)))
+    return hash((path, node_entry.mode, node_entry.owner, _decisive(path, node_entry.content)))
 
 
 _DECISIVE: dict[bytes, bytes] = {}
@@ -118,12 +118,12 @@ def _decisive(path: str, content: bytes) -> bytes:
         return content
     name = os.path.basename(path)
     if name.startswith("."):
-        # A document before its rename. Nobody reads it, and the next one of its name removes it first.
+        # A document before its rename. It is never read, and the next one of its name removes it first.
         return b""
     if name not in ("journal.json", "result.json") or not content:
         return content
     if content not in _DECISIVE:
         document = json.loads(content.decode())
-        kept = {key: value for key, value in document.items() if key not in LOG_OF_A_JOURNAL}
-        _DECISIVE[content] = json.dumps(kept, sort_keys=True).encode()
+        decisive = {key: value for key, value in document.items() if key not in LOG_OF_A_JOURNAL}
+        _DECISIVE[content] = json.dumps(decisive, sort_keys=True).encode()
     return _DECISIVE[content]

@@ -29,7 +29,7 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
 from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import InProcess
 
 RUNNING = {CONTAINERD: "active", KUBELET: "active"}
-# The last one stands in for the unit where there are no nameless files, and systemd takes it for none.
+# The last one is the unit's temporary file where nameless files are not supported; systemd does not read it as a unit.
 BOOT = (boot_unit.UNIT_FILE, boot_unit.LINK, atomic_file.temporary_path(boot_unit.UNIT_DIRECTORY, boot_unit.UNIT_FILE))
 Work = Callable[[InProcess], Any]
 
@@ -38,19 +38,19 @@ def silent(_line: str) -> None:
     return
 
 
-def ours_apart(tree: Tree) -> Tree:
-    """What has to be the same."""
-    return {path: each for path, each in tree.items() if not path.startswith((STATE_DIRECTORY, *BOOT, *IN_MEMORY))}
+def foreign_entries(tree: Tree) -> Tree:
+    """Return the entries that do not belong to the collection; a roll-back must restore them."""
+    return {path: entry for path, entry in tree.items() if not path.startswith((STATE_DIRECTORY, *BOOT, *IN_MEMORY))}
 
 
 def transaction(simulation: InProcess, plan: dict[str, Any]) -> dict[str, Any]:
-    """Carry the plan out."""
+    """Execute the plan."""
     simulation.store.open(plan["id"], json.dumps(plan))
     return runner.execute(simulation.node, simulation.store, plan["id"], silent)
 
 
 def whole_plan(simulation: InProcess) -> dict[str, Any]:
-    """Every step there is. The health endpoint, which needs a thread, is not asked."""
+    """Return a plan with every step, without a request to the health endpoint, which needs a thread."""
     plan = document(simulation)
     plan["gate"]["kubelet_healthz"] = None
     return plan
@@ -61,7 +61,7 @@ def commits(simulation: InProcess) -> None:
 
 
 def fails(simulation: InProcess) -> None:
-    """Every step is done, and then undone."""
+    """Execute every step, and then roll back."""
     plan = whole_plan(simulation)
     plan["gate"]["cpu_manager"]["policy"] = "another"
     assert transaction(simulation, plan)["state"] == "rolled-back"
@@ -70,66 +70,66 @@ def fails(simulation: InProcess) -> None:
 N = TypeVar("N", bound=Watched)
 
 
-class Settling(ABC, Generic[N]):
-    """Nodes in folders of their own, each gone when it has been looked at."""
+class InterruptedNodes(ABC, Generic[N]):
+    """Nodes in separate directories, each deleted after its check."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._root = root
         self._monkeypatch = monkeypatch
         self._count = 0
-        # Documents without line breaks are made five times as fast, and a small reserve is read in no time.
+        # Faster: documents without line breaks take a fifth of the time, and a small reserve is read quickly.
         monkeypatch.setattr(store, "INDENT", None)
         monkeypatch.setattr(store, "RESERVE_SIZE", 16)
 
     @abstractmethod
     def node(self, moment: Moment) -> N:
-        """The moment as a node of its own."""
+        """Re-create the moment as a separate node."""
 
     def moments(self, simulation: N, work: Callable[[N], Any], disk: Callable[[Path], Disk | None]) -> list[Moment]:
-        """Every moment of a work on a node, the first of each state."""
+        """Return the moments of ``work`` on a node, the first of each state."""
         recorder = Recorder(simulation, disk(simulation.root))
         recorder.record(self._monkeypatch, lambda: work(simulation))
-        found: dict[tuple[Any, ...], Moment] = {}
+        moments_by_key: dict[tuple[Any, ...], Moment] = {}
         for moment in recorder.moments:
-            found.setdefault(moment.key, moment)
-        return list(found.values())
+            moments_by_key.setdefault(moment.key, moment)
+        return list(moments_by_key.values())
 
-    def settle(self, moments: list[Moment], work: Callable[[N], Any], check: Callable[[Moment, N], None]) -> int:
-        """Do a work in each moment, and again in each new moment of that, until there is none; how many there were."""
-        seen: set[tuple[Any, ...]] = {moment.key for moment in moments}
-        # The oldest first: the log in a journal grows with each recovery behind the other.
-        left = deque(moments)
+    def recover_all(self, moments: list[Moment], work: Callable[[N], Any], check: Callable[[Moment, N], None]) -> int:
+        """Run ``work`` at each moment, and at each new moment of these runs; return the number of moments."""
+        known: set[tuple[Any, ...]] = {moment.key for moment in moments}
+        # The oldest first: the log in a journal grows with each recovery.
+        waiting = deque(moments)
         count = 0
-        while left:
-            moment = left.popleft()
+        while waiting:
+            moment = waiting.popleft()
             node = self.node(moment)
-            found = self.moments(node, work, no_disk)
+            later = self.moments(node, work, no_disk)
             check(moment, node)
-            left += [each for each in found if each.key not in seen]
-            seen.update(each.key for each in found)
+            waiting += [later_moment for later_moment in later if later_moment.key not in known]
+            known.update(later_moment.key for later_moment in later)
             shutil.rmtree(str(node.root))
             count += 1
         return count
 
-    def folder(self) -> Path:
+    def new_directory(self) -> Path:
         self._count += 1
         path = self._root / str(self._count)
         path.mkdir()
         return path
 
 
-class Bench(Settling[Killed]):
-    """Nodes on which transactions are carried out."""
+class Bench(InterruptedNodes[Killed]):
+    """Nodes on which transactions run."""
 
     def misaligned(self) -> Killed:
         """A node before its transaction; systemd has another unit to start."""
-        simulation = Killed(self.folder())
+        simulation = Killed(self.new_directory())
         misaligned(simulation)
         simulation.write(f"{boot_unit.WANTS}/other.service", "")
         return simulation
 
     def node(self, moment: Moment) -> Killed:
-        return node_of(moment, self.folder())
+        return node_of(moment, self.new_directory())
 
 
 def no_disk(_root: Path) -> Disk | None:
@@ -140,22 +140,22 @@ class Ends:
     """The two states in which a node may be."""
 
     def __init__(self, before: InProcess, after: InProcess) -> None:
-        self.before = ours_apart(tree_of(before.root))
-        self.after = ours_apart(tree_of(after.root))
+        self.before = foreign_entries(tree_of(before.root))
+        self.after = foreign_entries(tree_of(after.root))
         assert self.before != self.after
 
     def check(self, moment: Moment, node: InProcess) -> None:
-        """One of the two, everything runs, nothing of ours is left to be done."""
-        found = self.check_node(moment, node)
-        assert not set(BOOT) & found.keys(), moment.call
+        """Check that the node is in one of the two states, everything runs and no transaction is unfinished."""
+        tree = self.check_node(moment, node)
+        assert not set(BOOT) & tree.keys(), moment.call
         assert not unfinished_journals(node.store), moment.call
 
     def check_node(self, moment: Moment, node: InProcess) -> Tree:
-        """The same without what is ours; the node's whole tree."""
+        """Check all but the collection's own files; return the node's whole tree."""
         tree = tree_of(node.root)
-        found = ours_apart(tree)
-        wanted = self.after if found == self.after else self.before
-        different = {path for path in {*found, *wanted} if found.get(path) != wanted.get(path)}
+        foreign = foreign_entries(tree)
+        desired = self.after if foreign == self.after else self.before
+        different = {path for path in {*foreign, *desired} if foreign.get(path) != desired.get(path)}
         assert not different, f"{moment.call}: {sorted(different)}"
         assert node.state() == RUNNING, moment.call
         assert node.pods() == ["etcd", "proxy"], moment.call

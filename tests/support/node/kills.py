@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is left of a process that was killed: the node's state after every single call that changes something.
+"""The node's state after every call that changes something: what a killed process leaves behind.
 
-A killed process does nothing any more, so a kill at the n-th call leaves just what the calls before it have done. One
-run therefore shows what every kill in it leaves, and each of these moments can be made a node of its own.
+A kill at the n-th call leaves the effects of the calls before it. One run therefore yields the state after every
+possible kill, and each of these moments can be re-created as a separate node.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, NamedTuple
 import pytest
 
 from ansible_collections.volcano.colocation.tests.support.node.directory_tree import (
-    FOLDER,
+    DIRECTORY,
     IN_MEMORY,
     Tree,
     entry,
@@ -59,11 +59,11 @@ CGROUPS = ("/sys", "/sys/fs", "/sys/fs/cgroup")
 
 
 class Services(Dict[str, Any]):
-    """What there is of a node beside its files."""
+    """The state of a node besides its files."""
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The same for those that a recovery cannot tell apart."""
+        """Equal for services that a recovery cannot distinguish."""
         return (repr(sorted(self.items())),)
 
 
@@ -72,9 +72,9 @@ def nothing() -> None:
 
 
 class Watched:
-    """A simulated node. ``changed`` is called after each of its programs' changes, of which we are told no more.
+    """A simulated node. ``changed`` is called, without arguments, after each change by its programs.
 
-    ``own``: where its programs write. ``whole``: files that take a write as a whole or not at all, as the kernel's do.
+    ``own``: where its programs write. ``whole``: files whose writes are atomic, as those of the kernel.
     """
 
     host: Any
@@ -88,7 +88,7 @@ class Watched:
 
 
 class Moment(NamedTuple):
-    """All there is of a node between two calls. ``disks`` are trees of which a power cut leaves one."""
+    """The state of a node between two calls. ``disks``: possible trees after a power cut."""
 
     call: str
     tree: Tree
@@ -98,7 +98,7 @@ class Moment(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The same for moments that a recovery cannot tell apart."""
+        """Equal for moments that a recovery cannot distinguish."""
         return (*self.services.key, self.files)
 
 
@@ -130,7 +130,7 @@ class Killed(InProcess, Watched):
 
 
 def node_of(moment: Moment, root: Path) -> Killed:
-    """The moment as a node in an empty folder."""
+    """Re-create the moment as a node in an empty directory."""
     unpack(moment.tree, root)
     simulation = Killed(root)
     services = moment.services
@@ -146,9 +146,9 @@ def node_of(moment: Moment, root: Path) -> Killed:
 
 
 def booting(moment: Moment, disk: Tree) -> Moment:
-    """The node when it boots with one of its disks: no process, no cgroup, nothing in memory; no unit started yet."""
-    tree = {path: kept for path, kept in disk.items() if not path.startswith((*IN_MEMORY, "/sys"))}
-    tree.update(dict.fromkeys((*MADE_AT_BOOT, *CGROUPS), FOLDER))
+    """Return the node at boot with one of its disks: no processes, cgroups or memory contents; no unit started yet."""
+    tree = {path: node_entry for path, node_entry in disk.items() if not path.startswith((*IN_MEMORY, "/sys"))}
+    tree.update(dict.fromkeys((*MADE_AT_BOOT, *CGROUPS), DIRECTORY))
     tree.update((path, moment.tree[path]) for path in ("/proc/1/comm", "/proc/self/mountinfo"))
     services = NodeServices(moment.services, containers=[], sandboxes=[], listens=False, now=FakeClock().now)
     services["units"] = {name: Unit("inactive", "dead", 0) for name in moment.services["units"]}
@@ -156,7 +156,7 @@ def booting(moment: Moment, disk: Tree) -> Moment:
 
 
 class Recorder:
-    """Every moment of what is done to a node within ``record``, with its disks when one is given."""
+    """Records every moment of a node within ``record``, with its disks if ``disk`` is set."""
 
     def __init__(self, simulation: Watched, disk: Disk | None = None) -> None:
         self.moments: list[Moment] = []
@@ -171,15 +171,15 @@ class Recorder:
         self._note("nothing")
 
     def record(self, monkeypatch: pytest.MonkeyPatch, work: Callable[[], Any]) -> Any:
-        """What ``work`` returns."""
+        """Record the moments of ``work``; return its result."""
         with monkeypatch.context() as patched:
             self._listen(patched)
-            answer = work()
-        # Nothing was changed behind our back: no call that writes is missing above.
-        found = tree_of(self._simulation.root)
-        missed = {path for path in {*found, *self._tree} if found.get(path) != self._tree.get(path)}
+            result = work()
+        # The recorded tree is complete: COUNTED lacks no call that writes.
+        tree = tree_of(self._simulation.root)
+        missed = {path for path in {*tree, *self._tree} if tree.get(path) != self._tree.get(path)}
         assert not missed, sorted(missed)
-        return answer
+        return result
 
     def _listen(self, patched: pytest.MonkeyPatch) -> None:
         for name in COUNTED:
@@ -187,24 +187,24 @@ class Recorder:
         patched.setattr(os, "open", self._counted_open(os.open))
         patched.setattr(os, "write", self._torn_write(os.write))
         patched.setattr(self._simulation, "changed", self._program)
-        answer = getattr(self._simulation.host, "_answer", None)
-        if answer is not None:
-            patched.setattr(self._simulation.host, "_answer", self._unwatched(answer))
+        respond = getattr(self._simulation.host, "_respond", None)
+        if respond is not None:
+            patched.setattr(self._simulation.host, "_respond", self._unwatched(respond))
 
     def _counted(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        def counted(*given: Any, **named: Any) -> Any:
-            places = [] if self._quiet else [self._place(each, named.get("dir_fd")) for each in given[:2]]
-            answer = call(*given, **named)
+        def counted(*arguments: Any, **named: Any) -> Any:
+            places = [] if self._quiet else [self._place(argument, named.get("dir_fd")) for argument in arguments[:2]]
+            result = call(*arguments, **named)
             if self._disk is not None and name in ("fsync", "fdatasync") and places != [""]:
-                self._disk.fsync(given[0])
+                self._disk.fsync(arguments[0])
             self._after(name, places)
-            return answer
+            return result
 
         return counted
 
     def _counted_open(self, call: Callable[..., int]) -> Callable[..., int]:
-        def counted(path: Any, flags: int, *given: Any, **named: Any) -> int:
-            handle = call(path, flags, *given, **named)
+        def counted(path: Any, flags: int, *arguments: Any, **named: Any) -> int:
+            handle = call(path, flags, *arguments, **named)
             place = self._place(path, named.get("dir_fd")) if flags & CREATING else ""
             if place and not self._takes_it_whole(place):
                 self._after("open", [place])
@@ -213,7 +213,7 @@ class Recorder:
         return counted
 
     def _torn_write(self, call: Callable[..., int]) -> Callable[..., int]:
-        """A write of which the file has only the first half for a moment."""
+        """Replace a write by two, with a moment after the first half."""
 
         def torn(handle: int, data: Any) -> int:
             view, place = memoryview(data), self._place(handle)
@@ -229,25 +229,25 @@ class Recorder:
     def _takes_it_whole(self, place: str) -> bool:
         return place[len(self._root) :].startswith(self._simulation.whole or "\0")
 
-    def _place(self, given: Any, folder: int | None = None) -> str:
-        """Path of a path or an open file; empty for anything that is not in the node's tree."""
-        if folder is not None and isinstance(given, str) and not given.startswith("/"):
-            above = self._place(folder)
-            return f"{above}/{given}" if above else ""
-        if isinstance(given, int):
+    def _place(self, target: Any, directory: int | None = None) -> str:
+        """Return the path of a path or an open file; empty if it is not in the node's tree."""
+        if directory is not None and isinstance(target, str) and not target.startswith("/"):
+            above = self._place(directory)
+            return f"{above}/{target}" if above else ""
+        if isinstance(target, int):
             try:
-                given = os.readlink(f"/proc/self/fd/{given}")
+                target = os.readlink(f"/proc/self/fd/{target}")
             except OSError:
                 return ""
-        return given if isinstance(given, str) and given.startswith(self._root + "/") else ""
+        return target if isinstance(target, str) and target.startswith(self._root + "/") else ""
 
-    def _unwatched(self, answer: Callable[..., Any]) -> Callable[..., Any]:
-        """A program is a process of its own: its calls are not the ones we are killed in."""
+    def _unwatched(self, respond: Callable[..., Any]) -> Callable[..., Any]:
+        """Do not record the calls of a program: it is a separate process, which is not killed."""
 
         def unwatched(argv: tuple[str, ...]) -> Any:
             self._quiet = True
             try:
-                return answer(argv)
+                return respond(argv)
             finally:
                 self._quiet = False
 
@@ -255,16 +255,18 @@ class Recorder:
 
     def _program(self) -> None:
         self.calls += 1
-        former = self._tree
-        self._tree = {path: kept for path, kept in self._tree.items() if not path.startswith(self._simulation.own)}
-        for folder in self._simulation.own:
-            inside = Path(self._root + folder.rstrip("/"))
-            found = tree_of(inside) if inside.is_dir() else {}
-            self._tree.update((folder.rstrip("/") + path, kept) for path, kept in found.items())
+        previous = self._tree
+        self._tree = {
+            path: node_entry for path, node_entry in self._tree.items() if not path.startswith(self._simulation.own)
+        }
+        for directory in self._simulation.own:
+            inside = Path(self._root + directory.rstrip("/"))
+            entries = tree_of(inside) if inside.is_dir() else {}
+            self._tree.update((directory.rstrip("/") + path, node_entry) for path, node_entry in entries.items())
         self._files = hash_of(self._tree)
         self._services = self._simulation.services()
         self._note("a program or the runtime")
-        if self._disk is not None and self._tree != former:
+        if self._disk is not None and self._tree != previous:
             self._disk.keep_all()
 
     def _after(self, call: str, places: list[str]) -> None:
@@ -272,29 +274,31 @@ class Recorder:
             return
         self.calls += 1
         names = [place[len(self._root) :] for place in places if place]
-        # A list, because every one of them has to be looked at.
+        # A list, because every name must be refreshed.
         changed = [name for name in names if self._refresh(name)]
         if changed or (call == "fsync" and self._disk is not None):
             self._note(f"{call} {' '.join(names)}")
 
     def _refresh(self, name: str) -> bool:
-        """Whether the call left something else there."""
-        kept, former = entry(self._root + name), self._tree.pop(name, None)
-        if former is not None:
-            self._files ^= part_of(name, former)
-        if kept is not None:
-            self._tree[name] = kept
-            self._files ^= part_of(name, kept)
-        if kept != former and any(each is not None and stat.S_ISDIR(each.mode) for each in (kept, former)):
+        """Read the entry again; return True if it changed."""
+        current, previous = entry(self._root + name), self._tree.pop(name, None)
+        if previous is not None:
+            self._files ^= part_of(name, previous)
+        if current is not None:
+            self._tree[name] = current
+            self._files ^= part_of(name, current)
+        if current != previous and any(
+            node_entry is not None and stat.S_ISDIR(node_entry.mode) for node_entry in (current, previous)
+        ):
             self._refresh_below(name)
-        return kept != former
+        return current != previous
 
     def _refresh_below(self, name: str) -> None:
-        """A folder came or went by its name, with all that is in it."""
-        gone = [path for path in self._tree if path.startswith(name + "/")]
-        folder = Path(self._root + name)
-        there = [name + path for path in tree_of(folder)] if folder.is_dir() else []
-        for path in {*gone, *there}:
+        """Read again the content of a directory that was created, renamed or deleted."""
+        previous_paths = [path for path in self._tree if path.startswith(name + "/")]
+        directory = Path(self._root + name)
+        current_paths = [name + path for path in tree_of(directory)] if directory.is_dir() else []
+        for path in {*previous_paths, *current_paths}:
             self._refresh(path)
 
     def _note(self, call: str) -> None:

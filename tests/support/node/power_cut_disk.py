@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A disk that keeps nothing it was not told to keep: what a power cut leaves of a folder in the worst case.
+"""The worst case after a power cut: a disk that has only what was synced.
 
-fsync(2) of a file keeps its content and its nature, fsync of a folder the names in it; nothing else keeps anything.
+fsync(2) of a file stores its content and attributes; fsync(2) of a directory stores the names in it.
 """
 
 from __future__ import annotations
@@ -12,74 +12,74 @@ import stat
 from pathlib import Path
 from typing import Any, Tuple, Union
 
-from ansible_collections.volcano.colocation.tests.support.node.directory_tree import FOLDER, Entry, Tree, entry
+from ansible_collections.volcano.colocation.tests.support.node.directory_tree import DIRECTORY, Entry, Tree, entry
 
-Folder = Tuple[int, Entry]
-Kept = Union[int, Folder]
-"""The inode of a folder with its nature, or just that of anything else."""
-NEVER_WRITTEN = Entry(stat.S_IFREG | 0o600, FOLDER.owner, b"")
+Directory = Tuple[int, Entry]
+Stored = Union[int, Directory]
+"""Inode and entry of a directory, or the inode of anything else."""
+NEVER_WRITTEN = Entry(stat.S_IFREG | 0o600, DIRECTORY.owner, b"")
 
 
 class Disk:
-    """Starts with everything kept that is there."""
+    """At the start, everything that exists is stored."""
 
     def __init__(self, root: Path) -> None:
         self._root = str(root)
         self._inode = os.stat(self._root).st_ino
-        self._names: dict[int, dict[str, Kept]] = {}
+        self._names: dict[int, dict[str, Stored]] = {}
         self._contents: dict[int, Entry] = {}
         self.keep_all()
 
     def keep_all(self) -> None:
-        """All that is there was written by somebody else, who is not looked at here."""
-        folders = [self._root]
-        while folders:
-            folder = folders.pop()
-            self._keep_names(folder)
-            for each in os.scandir(folder):
-                if each.is_dir(follow_symlinks=False):
-                    folders.append(each.path)
+        """Store everything: another program wrote it, and its syncs are not recorded."""
+        directories = [self._root]
+        while directories:
+            directory = directories.pop()
+            self._keep_names(directory)
+            for item in os.scandir(directory):
+                if item.is_dir(follow_symlinks=False):
+                    directories.append(item.path)
                 else:
-                    self._keep(each.inode(), each.path)
+                    self._keep(item.inode(), item.path)
 
     def fsync(self, handle: int) -> None:
-        """An open file or folder of ours was synced."""
+        """Store an open file or directory that the engine synced."""
         link = f"/proc/self/fd/{handle}"
-        found = os.fstat(handle)
-        if stat.S_ISDIR(found.st_mode):
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
             self._keep_names(os.readlink(link))
             return
         with open(link, "rb", buffering=0) as stream:
-            self._contents[found.st_ino] = Entry(found.st_mode, (found.st_uid, found.st_gid), stream.read())
+            self._contents[status.st_ino] = Entry(status.st_mode, (status.st_uid, status.st_gid), stream.read())
 
     def tree(self) -> Tree:
-        """What is there after the power cut."""
-        found: Tree = {}
-        folders = [("", self._inode)]
-        while folders:
-            folder, inode = folders.pop()
-            for name, kept in self._names.get(inode, {}).items():
-                path = f"{folder}/{name}"
-                if isinstance(kept, tuple):
-                    folders.append((path, kept[0]))
-                    found[path] = kept[1]
+        """Return the tree after the power cut."""
+        tree: Tree = {}
+        directories = [("", self._inode)]
+        while directories:
+            directory, inode = directories.pop()
+            for name, stored in self._names.get(inode, {}).items():
+                path = f"{directory}/{name}"
+                if isinstance(stored, tuple):
+                    directories.append((path, stored[0]))
+                    tree[path] = stored[1]
                 else:
-                    found[path] = self._contents.get(kept, NEVER_WRITTEN)
-        return found
+                    tree[path] = self._contents.get(stored, NEVER_WRITTEN)
+        return tree
 
-    def _keep_names(self, folder: str) -> None:
-        self._names[os.stat(folder).st_ino] = {each.name: _kept(each) for each in os.scandir(folder)}
+    def _keep_names(self, directory: str) -> None:
+        self._names[os.stat(directory).st_ino] = {item.name: _stored(item) for item in os.scandir(directory)}
 
     def _keep(self, inode: int, path: str) -> None:
-        kept = entry(path)
-        assert kept is not None
-        self._contents[inode] = kept
+        content = entry(path)
+        assert content is not None
+        self._contents[inode] = content
 
 
-def _kept(found: Any) -> Kept:
-    """What a name in a folder stands for."""
-    if not found.is_dir(follow_symlinks=False):
-        return int(found.inode())
-    kept = entry(found.path)
-    assert kept is not None
-    return found.inode(), kept
+def _stored(item: Any) -> Stored:
+    """Return what is stored for a name in a directory."""
+    if not item.is_dir(follow_symlinks=False):
+        return int(item.inode())
+    content = entry(item.path)
+    assert content is not None
+    return item.inode(), content

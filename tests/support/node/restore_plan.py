@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan of a restore on the simulated node, from its ledger as the controller makes it."""
+"""The plan of a restore on the simulated node, made from its ledger as on the controller."""
 
 from __future__ import annotations
 
@@ -20,25 +20,27 @@ FRESH = '{"policyName": "none"}'
 
 
 def entry(store: Store, host: Host, target: Target) -> dict[str, Any]:
-    """How a plan puts one target back."""
-    there, original = Path(host.path(target.path)), target.original
+    """Return the plan's entry that restores one target."""
+    path, original = Path(host.path(target.path)), target.original
     text = ledger.text_of(store, original)
-    found = {
+    planned = {
         "path": target.path,
-        "before_sha256": sha256(there.read_bytes()) if there.exists() else None,
+        "before_sha256": sha256(path.read_bytes()) if path.exists() else None,
         "section": target.section,
     }
     if text is None:
-        return {**found, "remove": True}
-    nature = {"mode": f"{original.mode:04o}", "owner": f"{original.uid}:{original.gid}", "xattrs": original.xattrs}
-    return {**found, "after": text.decode(), "nature": nature}
+        return {**planned, "remove": True}
+    attributes = {"mode": f"{original.mode:04o}", "owner": f"{original.uid}:{original.gid}", "xattrs": original.xattrs}
+    return {**planned, "after": text.decode(), "nature": attributes}
 
 
-def way_back(simulation: Simulation, transaction: str = "t-2") -> dict[str, Any]:
+def make_restore_plan(simulation: Simulation, transaction: str = "t-2") -> dict[str, Any]:
     targets = ledger.load(simulation.store).targets.values()
     plan = document(simulation, transaction)
     plan["files"] = [
-        entry(simulation.store, simulation.host, each) for each in targets if each.path not in (CHECKPOINT, MEMORY)
+        entry(simulation.store, simulation.host, target)
+        for target in targets
+        if target.path not in (CHECKPOINT, MEMORY)
     ]
     plan.update(validate=[], forget=[CHECKPOINT, MEMORY], stale_cgroups=["kubepods.slice"], fresh_cgroups=["kubepods"])
     plan["gate"].update(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node whose files are real ones below a folder and whose programs answer what a test says."""
+"""A node with real files below a directory, and with programs whose output a test defines."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Callable, Sequence
 
 from ansible_collections.volcano.colocation.plugins.module_utils.host import CommandResult, Host
 
-Answer = Callable[[Sequence[str]], str]
+Respond = Callable[[Sequence[str]], str]
 
 
 class Refusal(Exception):
-    """What a program says on standard error before it fails."""
+    """The standard error of a program that fails."""
 
 
 class AnsweringHost(Host):
-    """``live``, so that programs are asked; ``commands`` lists what was run."""
+    """``live``, so that programs are run; ``commands`` lists them."""
 
-    def __init__(self, root: Path, answer: Answer = lambda argv: "") -> None:
+    def __init__(self, root: Path, respond: Respond = lambda argv: "") -> None:
         super().__init__(str(root))
-        self.answer = answer
+        self.respond = respond
         self.commands: list[tuple[str, ...]] = []
 
     @property
@@ -34,6 +34,6 @@ class AnsweringHost(Host):
     def run(self, argv: Sequence[str], timeout: float = 30.0) -> CommandResult:
         self.commands.append(tuple(argv))
         try:
-            return CommandResult(tuple(argv), 0, self.answer(argv), "", 0.0)
+            return CommandResult(tuple(argv), 0, self.respond(argv), "", 0.0)
         except Refusal as refusal:
             return CommandResult(tuple(argv), 1, "", str(refusal), 0.0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node made of a real folder, a real CRI socket and a scripted systemd: kubelet and containerd as they behave."""
+"""A node made of a real directory, a real CRI socket and a scripted systemd: kubelet and containerd as they behave."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ KUBELET_CONFIG = "/var/lib/kubelet/config.yaml"
 RUNTIME_CONFIG = "/etc/containerd/config.toml"
 CHECKPOINT = "/var/lib/kubelet/cpu_manager_state"
 NRI = "/run/nri.sock"
-POD_FOLDER = {"systemd": "/sys/fs/cgroup/kubepods.slice", "cgroupfs": "/sys/fs/cgroup/kubepods"}
+POD_DIRECTORY = {"systemd": "/sys/fs/cgroup/kubepods.slice", "cgroupfs": "/sys/fs/cgroup/kubepods"}
 SECRET = "hunter2-registry-password"
 
 
 class FakeClock(Clock):
-    """Time goes by when somebody sleeps."""
+    """A clock that advances only in ``sleep``."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -60,11 +60,11 @@ class Unit:
 
 
 class SimulatedHost(Host):
-    """Files below a folder, programs answered by the simulation."""
+    """Files below a directory; the simulation provides the programs' output."""
 
-    def __init__(self, root: Path, answer: Callable[[tuple[str, ...]], tuple[int, str, str]]) -> None:
+    def __init__(self, root: Path, respond: Callable[[tuple[str, ...]], tuple[int, str, str]]) -> None:
         super().__init__(str(root))
-        self._answer = answer
+        self._respond = respond
 
     @property
     def live(self) -> bool:
@@ -74,7 +74,7 @@ class SimulatedHost(Host):
         return os.path.join(self.root, path.lstrip("/"))
 
     def run(self, argv: Sequence[str], timeout: float = 30.0) -> CommandResult:
-        rc, out, err = self._answer(tuple(argv))
+        rc, out, err = self._respond(tuple(argv))
         return CommandResult(tuple(argv), rc, out, err, 0.0)
 
 
@@ -98,11 +98,11 @@ class Simulation:
     crio: Callable[[tuple[str, ...]], tuple[int, str, str]] = lambda argv: (0, "", "")
 
     def __post_init__(self) -> None:
-        self.host = SimulatedHost(self.root, self._answer)
+        self.host = SimulatedHost(self.root, self._respond)
         self.node = Node(self.host, self.clock)
         self.store = Store(self.host)
 
-    # What tests say and ask
+    # For tests
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         target = Path(self.host.path(path))
@@ -114,8 +114,8 @@ class Simulation:
         return Path(self.host.path(path)).read_text()
 
     def tree(self) -> dict[str, tuple[str, str]]:
-        """{path: (kind and mode, content)} of everything but our own state and engine and what lives in memory."""
-        found = {}
+        """{path: (kind and mode, content)} of all files except the collection's, /run and /proc."""
+        contents = {}
         for path in sorted(self.root.rglob("*")):
             relative = "/" + str(path.relative_to(self.root))
             if relative.startswith((STATE_DIRECTORY, "/usr", "/run", "/proc")):
@@ -125,8 +125,8 @@ class Simulation:
                 content = os.readlink(path)
             elif path.is_file():
                 content = path.read_text()
-            found[relative] = (stat.filemode(path.lstat().st_mode), content)
-        return found
+            contents[relative] = (stat.filemode(path.lstat().st_mode), content)
+        return contents
 
     def state(self) -> dict[str, str]:
         return {name: unit.active for name, unit in self.units.items()}
@@ -134,18 +134,18 @@ class Simulation:
     def pods(self) -> list[str]:
         return sorted(sandbox.name for sandbox in self.runtime.sandboxes)
 
-    def everything_kept(self) -> str:
-        """All text below our own folder but the backups and originals."""
-        folder = Path(self.host.path(STATE_DIRECTORY))
+    def stored_text(self) -> str:
+        """Return all text below the state directory except backups and originals."""
+        directory = Path(self.host.path(STATE_DIRECTORY))
         return "\n".join(
             path.read_text(errors="replace")
-            for path in folder.rglob("*")
+            for path in directory.rglob("*")
             if path.is_file() and path.parent.name not in ("backups", "originals")
         )
 
     # systemd
 
-    def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
+    def _respond(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
         self.commands.append(argv)
         if argv[0] == "journalctl":
             return 0, self.log, ""
@@ -163,12 +163,12 @@ class Simulation:
             return self.crio(argv)
         if argv[0] == "systemd-run":
             return self.launch(*argv[-2:])
-        raise AssertionError(f"nobody runs {argv}")
+        raise AssertionError(f"unexpected command: {argv}")
 
     def _show(self, name: str) -> str:
         if name.endswith(".slice"):
-            folder = Path(self.host.path("/sys/fs/cgroup/" + name))
-            return f"LoadState=loaded\nActiveState={'active' if folder.is_dir() else 'inactive'}\nSubState=active\n"
+            directory = Path(self.host.path("/sys/fs/cgroup/" + name))
+            return f"LoadState=loaded\nActiveState={'active' if directory.is_dir() else 'inactive'}\nSubState=active\n"
         unit = self.units.get(name, Unit("inactive", "dead", 0, load="not-found"))
         return (
             f"LoadState={unit.load}\nActiveState={unit.active}\nSubState={unit.sub}\nMainPID={unit.pid}\n"
@@ -201,14 +201,14 @@ class Simulation:
             os.unlink(self.host.path(ENDPOINT))
 
     def listen(self) -> None:
-        """The runtime's socket is there and answers."""
+        """Open the runtime's socket and serve requests."""
         self.server = Server(Path(self.host.path(ENDPOINT)), self.runtime.converse)
 
     # containerd
 
     def connect_plugins(self, count: int) -> None:
-        """The NRI socket listens, and so many plugins are connected to it."""
-        rows = [f"0: 2 0 00010000 1 1 7 {NRI}", *[f"0: 3 0 00000000 1 3 {8 + each} {NRI}" for each in range(count)]]
+        """Let the NRI socket listen, with this number of connected plugins."""
+        rows = [f"0: 2 0 00010000 1 1 7 {NRI}", *[f"0: 3 0 00000000 1 3 {8 + number} {NRI}" for number in range(count)]]
         self.write("/proc/net/unix", "\n".join(["Num RefCount Protocol Flags Type St Inode Path", *rows, ""]))
 
     def _dump(self, path: Path) -> tuple[int, str, str]:
@@ -259,8 +259,8 @@ class Simulation:
         return not path.exists() or json.loads(path.read_text())["policyName"] == policy
 
     def _start_pods(self, driver: str) -> None:
-        folder = Path(self.host.path(POD_FOLDER[driver]))
-        folder.mkdir(parents=True, exist_ok=True)
+        directory = Path(self.host.path(POD_DIRECTORY[driver]))
+        directory.mkdir(parents=True, exist_ok=True)
         running = "systemd" if self._runtime_driver() else "cgroupfs"
         for name in ("etcd", "proxy"):
             if name in self.pods():
@@ -310,7 +310,7 @@ class Healthz:
 
 
 def misaligned(simulation: Simulation) -> None:
-    """Fill the folder: kubelet and containerd run with the cgroupfs driver, CPU manager none, two pods."""
+    """Fill the directory: kubelet and containerd run with the cgroupfs driver, CPU manager none, two pods."""
     simulation.write("/proc/1/comm", "systemd\n")
     simulation.write("/proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
     Path(simulation.host.path("/run/systemd/system")).mkdir(parents=True)
@@ -319,7 +319,7 @@ def misaligned(simulation: Simulation) -> None:
     )
     simulation.write(RUNTIME_CONFIG, f"version = 2\n# SystemdCgroup\npassword = '{SECRET}'\n", 0o640)
     simulation.units = {CONTAINERD: Unit("inactive", "dead", 0), KUBELET: Unit("inactive", "dead", 0)}
-    # No kubelet makes this one again.
+    # kubelet does not write this content again.
     simulation.write(CHECKPOINT, json.dumps({"policyName": "none", "checksum": 1353318690}), 0o600)
     for name in (CONTAINERD, KUBELET):
         simulation._job("start", name)

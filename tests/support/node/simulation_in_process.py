@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The simulated node without sockets and threads: thousands of transactions in some seconds, each as the one before."""
+"""The simulated node without sockets and threads, for thousands of reproducible transactions in some seconds."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Client(CriClient):
 
     def _send(self, service: str, method: str, request: bytes) -> bytes:
         if self._simulation.server is None:
-            raise CriUnavailable("nobody answers", "")
-        answer = content(self._simulation.runtime.answer(1, f"/{service}/{method}", request))
+            raise CriUnavailable("no response", "")
+        response = content(self._simulation.runtime.respond(1, f"/{service}/{method}", request))
         if method in CHANGING_CALLS:
             self._simulation.changed()
-        return answer
+        return response
 
 
 def content(frames: list[bytes]) -> bytes:
-    """The message in the frames of an answer."""
+    """Return the message in the frames of a response."""
     message = b""
     status: dict[str, str] = {}
     for frame in frames:
@@ -49,7 +49,7 @@ def content(frames: list[bytes]) -> bytes:
 
 
 class LocalServer(Server):
-    """Stands for the one that listens."""
+    """A server without a socket."""
 
     def __init__(self, path: Path, runtime: Runtime) -> None:
         path.touch()
@@ -80,8 +80,8 @@ class InProcess(Simulation):
     def listen(self) -> None:
         self.server = LocalServer(Path(self.host.path(ENDPOINT)), self.runtime)
 
-    def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
-        answer = super()._answer(argv)
+    def _respond(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
+        result = super()._respond(argv)
         if argv[0] == "systemctl" and argv[1] not in ("show", "is-system-running"):
             self.changed()
-        return answer
+        return result

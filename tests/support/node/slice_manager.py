@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A systemd that keeps slices: it reads unit files and drop-ins from real folders and answers as busctl prints.
+"""A systemd that manages slices: it reads unit files and drop-ins from real directories and prints results as busctl.
 
-It does what src/core/unit.c and dbus-cgroup.c do as far as the engine depends on it: files are read when a unit is
+It does what src/core/unit.c and dbus-cgroup.c do, as far as the engine depends on it: files are read when a unit is
 loaded and at daemon-reload, SetUnitProperties leaves 50-PROPERTY.conf below /run/systemd/system.control, and an active
 unit keeps what it was loaded with.
 """
@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_va
 from ansible_collections.volcano.colocation.tests.support.node.scripted_host import AnsweringHost, Refusal
 
 DEFAULTS: dict[str, Any] = {"CPUWeight": INFINITY, "MemoryHigh": INFINITY, "TasksMax": INFINITY, "MemoryLow": 0}
-"""The only properties that this systemd knows."""
+"""The only properties that this systemd supports."""
 CONTROL = "run/systemd/system.control"
 MANAGER = "/org/freedesktop/systemd1"
 V2 = "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
@@ -43,11 +43,11 @@ class Systemd:
     transient: bool = False
 
     def __post_init__(self) -> None:
-        self.host = AnsweringHost(self.root, self.answer)
+        self.host = AnsweringHost(self.root, self.respond)
         self.write("proc/self/mountinfo", V2)
         self.write("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n")
-        for folder in ("etc/systemd/system", "run/systemd"):
-            (self.root / folder).mkdir(parents=True)
+        for directory in ("etc/systemd/system", "run/systemd"):
+            (self.root / directory).mkdir(parents=True)
 
     def write(self, path: str, text: str) -> None:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -55,12 +55,12 @@ class Systemd:
 
     @property
     def verbs(self) -> list[str]:
-        """What each program was asked to do."""
+        """The verb or method of each command."""
         return [
             argv[8 - 1] if argv[0] == "busctl" else argv[-3 if argv[-2] == "--" else -1] for argv in self.host.commands
         ]
 
-    def answer(self, argv: Sequence[str]) -> str:
+    def respond(self, argv: Sequence[str]) -> str:
         if argv[0] == "busctl":
             return self._call(argv[5], argv[7], argv[9:])
         if argv[-1] == "daemon-reload":
@@ -84,32 +84,32 @@ class Systemd:
     def _load(self, name: str) -> None:
         unit = self.slices.setdefault(name, Slice())
         paths = [self.root / place / name for place in ("etc/systemd/system", "usr/lib/systemd/system")]
-        path = next((each for each in paths if each.is_file()), paths[0])
-        found = sorted(
-            (each.name, each)
+        path = next((candidate for candidate in paths if candidate.is_file()), paths[0])
+        drop_ins = sorted(
+            (drop_in.name, drop_in)
             for place in ("etc/systemd/system", "etc/systemd/system.control", CONTROL)
-            for each in (self.root / place / f"{name}.d").glob("*.conf")
+            for drop_in in (self.root / place / f"{name}.d").glob("*.conf")
         )
-        unit.drop_ins = [f"/{each.relative_to(self.root)}" for _name, each in found]
+        unit.drop_ins = [f"/{drop_in.relative_to(self.root)}" for _name, drop_in in drop_ins]
         unit.fragment = f"/{path.relative_to(self.root)}" if path.is_file() else ""
         unit.values = dict(DEFAULTS)
-        for each in [path, *(each for _name, each in found)]:
-            for line in each.read_text(encoding="utf-8").splitlines() if each.is_file() else ():
+        for file in [path, *(file for _name, file in drop_ins)]:
+            for line in file.read_text(encoding="utf-8").splitlines() if file.is_file() else ():
                 key, _equals, value = line.partition("=")
                 if key in DEFAULTS:
                     unit.values[key] = int(value) if value.isdigit() else INFINITY
 
     def _job(self, verb: str, name: str) -> None:
         self.loaded(name).active = verb == "start"
-        folder = self.root / "sys/fs/cgroup" / _folder(name)
+        directory = self.root / "sys/fs/cgroup" / _cgroup_directory(name)
         if verb == "start":
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "cgroup.procs").touch()
-            (folder / "cgroup.controllers").write_text("cpu memory pids\n")
-        elif folder.is_dir():
-            for each in folder.iterdir():
-                each.unlink()
-            folder.rmdir()
+            directory.mkdir(parents=True, exist_ok=True)
+            (directory / "cgroup.procs").touch()
+            (directory / "cgroup.controllers").write_text("cpu memory pids\n")
+        elif directory.is_dir():
+            for file in directory.iterdir():
+                file.unlink()
+            directory.rmdir()
 
     def _call(self, path: str, method: str, words: Sequence[str]) -> str:
         if self.refused == method:
@@ -117,10 +117,10 @@ class Systemd:
         if method == "GetAll":
             return self._properties(path)
         assert method == "SetUnitProperties"
-        name, runtime, _count, *rest = words
+        name, runtime, _count, *values = words
         assert runtime == "true"
         unit = self.loaded(name)
-        for key, signature, value in zip(rest[::3], rest[1::3], rest[2::3]):
+        for key, signature, value in zip(values[::3], values[1::3], values[2::3]):
             if key not in DEFAULTS:
                 raise Refusal(f"Call failed: Cannot set property {key}, or unknown property.\n")
             assert signature == "t"
@@ -134,19 +134,21 @@ class Systemd:
         escaped = path[len(MANAGER + "/unit/") :]
         name = escaped.replace("_2d", "-").replace("_2e", ".")
         unit = self.loaded(name)
-        there = [*unit.drop_ins, *filter(None, [unit.fragment])]
-        stale = any(not (self.root / each.lstrip("/")).is_file() for each in there)
+        files = [*unit.drop_ins, *filter(None, [unit.fragment])]
+        stale = any(not (self.root / file.lstrip("/")).is_file() for file in files)
         active = "active" if unit.active else "inactive"
-        group = "/" + _folder(name) if unit.active else ""
+        group = "/" + _cgroup_directory(name) if unit.active else ""
         texts = zip(FIELDS, ("loaded", active, active, unit.fragment, group))
         parts = [f'"{key}" s "{value}"' for key, value in texts]
         parts += [f'"{key}" t {value}' for key, value in unit.values.items()]
         parts.append(f'"NeedDaemonReload" b {str(stale).lower()}')
         parts.append(f'"Transient" b {str(self.transient).lower()}')
-        parts.append(" ".join(['"DropInPaths" as', str(len(unit.drop_ins)), *(f'"{each}"' for each in unit.drop_ins)]))
+        parts.append(
+            " ".join(['"DropInPaths" as', str(len(unit.drop_ins)), *(f'"{drop_in}"' for drop_in in unit.drop_ins)])
+        )
         return f"a{{sv}} {len(parts)} {' '.join(parts)}\n"
 
 
-def _folder(name: str) -> str:
+def _cgroup_directory(name: str) -> str:
     stem = name[: -len(".slice")].split("-")
     return "/".join("-".join(stem[: count + 1]) + ".slice" for count in range(len(stem)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A TCP server for whatever asks over the network."""
+"""A TCP server for clients that connect over the network."""
 
 from __future__ import annotations
 

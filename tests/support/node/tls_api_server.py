@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An API server that speaks TLS, wants a client's certificate and knows one Node; kubeconfigs that lead to it."""
+"""An API server with TLS that requires a client certificate and serves one Node; kubeconfigs for it."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ USER = f"system:node:{NODE}"
 class Authority:
     """A certificate authority with a server's certificate for 127.0.0.1 and a kubelet's, made by openssl."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
         _openssl(
-            folder, "req", "-x509", *NEW_KEY, "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key", "-out", "ca.crt"
+            directory, "req", "-x509", *NEW_KEY, "-subj", "/CN=ca", "-days", "2", "-keyout", "ca.key", "-out", "ca.crt"
         )
         self._sign("server", "/CN=kube-apiserver", "subjectAltName=IP:127.0.0.1,DNS:kubernetes")
         self._sign("kubelet", f"/O=system:nodes/CN={USER}", "extendedKeyUsage=clientAuth")
 
     def _sign(self, name: str, subject: str, extension: str) -> None:
-        (self.folder / "extension").write_text(extension + "\n")
+        (self.directory / "extension").write_text(extension + "\n")
         request = ["req", "-new", *NEW_KEY, "-subj", subject, "-keyout", f"{name}.key", "-out", f"{name}.csr"]
-        _openssl(self.folder, *request)
+        _openssl(self.directory, *request)
         signed = ["-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "extension"]
-        _openssl(self.folder, "x509", "-req", "-in", f"{name}.csr", *signed, "-out", f"{name}.crt")
+        _openssl(self.directory, "x509", "-req", "-in", f"{name}.csr", *signed, "-out", f"{name}.crt")
 
     def text(self, name: str) -> str:
-        return (self.folder / name).read_text()
+        return (self.directory / name).read_text()
 
     def data(self, name: str) -> str:
         """As a kubeconfig embeds it."""
-        return base64.b64encode((self.folder / name).read_bytes()).decode()
+        return base64.b64encode((self.directory / name).read_bytes()).decode()
 
 
-def _openssl(folder: Path, *arguments: str) -> None:
-    subprocess.run(["openssl", *arguments], cwd=str(folder), check=True, capture_output=True)
+def _openssl(directory: Path, *arguments: str) -> None:
+    subprocess.run(["openssl", *arguments], cwd=str(directory), check=True, capture_output=True)
 
 
 def stamp(seconds: float) -> str:
@@ -54,7 +54,7 @@ def stamp(seconds: float) -> str:
 
 
 def node_document(status: str, heartbeat: str, name: str = NODE, **more: str) -> dict[str, Any]:
-    """A Node as far as it matters."""
+    """Return a Node with the fields that the engine reads."""
     ready = {"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat, "lastTransitionTime": heartbeat, **more}
     other = {"type": "MemoryPressure", "status": "False", "lastHeartbeatTime": heartbeat}
     return {
@@ -70,23 +70,23 @@ def refusal(message: str, code: int) -> dict[str, Any]:
 
 
 HANG_UP = "hang up"
-Answer = Callable[[], Any]
+Responder = Callable[[], Any]
 
 
 class ApiServer:
-    """Answers each connection with what ``answer`` returns: a status and a document or bytes.
+    """Answers each connection with what ``respond`` returns: a status, and a document or bytes.
 
-    None: it says nothing. HANG_UP: it closes at once.
+    None: it sends nothing. HANG_UP: it closes the connection immediately.
     """
 
-    def __init__(self, authority: Authority, answer: Answer) -> None:
-        self.answer = answer
+    def __init__(self, authority: Authority, respond: Responder) -> None:
+        self.respond = respond
         self.requests: list[str] = []
         self.users: list[Any] = []
         self.farewell = True
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(str(authority.folder / "server.crt"), str(authority.folder / "server.key"))
-        self._context.load_verify_locations(str(authority.folder / "ca.crt"))
+        self._context.load_cert_chain(str(authority.directory / "server.crt"), str(authority.directory / "server.key"))
+        self._context.load_verify_locations(str(authority.directory / "ca.crt"))
         self._context.verify_mode = ssl.CERT_REQUIRED
         self._held: list[socket.socket] = []
         self._socket = socket.create_server(("127.0.0.1", 0)) if hasattr(socket, "create_server") else _listening()
@@ -96,15 +96,15 @@ class ApiServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Nobody listens any more."""
+        """Stop listening."""
         self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()
         self._thread.join()
-        for each in self._held:
-            each.close()
+        for connection in self._held:
+            connection.close()
 
     def anonymous(self) -> None:
-        """No certificate is asked for."""
+        """Do not require a client certificate."""
         self._context.verify_mode = ssl.CERT_NONE
 
     def _serve(self) -> None:
@@ -113,16 +113,16 @@ class ApiServer:
                 plain, _peer = self._socket.accept()
             except OSError:
                 return
-            answer = self.answer()
-            if answer is None:
+            response = self.respond()
+            if response is None:
                 self._held.append(plain)
                 continue
-            if answer == HANG_UP:
+            if response == HANG_UP:
                 plain.close()
                 continue
             try:
                 with self._context.wrap_socket(plain, server_side=True) as connection:
-                    self._reply(connection, *answer)
+                    self._reply(connection, *response)
                     if self.farewell:
                         connection.unwrap()
             except OSError:
@@ -139,10 +139,10 @@ class ApiServer:
 
 
 def _listening() -> socket.socket:
-    found = socket.socket()
-    found.bind(("127.0.0.1", 0))
-    found.listen(16)
-    return found
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(16)
+    return listener
 
 
 def kubeadm_1_20(server: str, authority: str, user: str) -> str:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Carrying out a plan on the simulated node."""
+"""Runs of transactions on the simulated node."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
 
 
 class Crash(BaseException):
-    """The process is gone."""
+    """The process was killed."""
 
 
 def crash(step: Step, work: TransactionContext) -> str:
-    """Instead of a step: it is done, and that is the last of it."""
+    """Run a step, and then kill the process."""
     step.do(work)
     raise Crash
 
 
-def carry_out(simulation: Simulation, plan: dict[str, Any], store: Store | None = None) -> dict[str, Any]:
-    """Run the transaction; what it printed is under "printed"."""
+def run_transaction(simulation: Simulation, plan: dict[str, Any], store: Store | None = None) -> dict[str, Any]:
+    """Run the transaction; its output is under "printed"."""
     lines: list[str] = []
     if not simulation.store.exists(plan["id"]):
         simulation.store.open(plan["id"], json.dumps(plan))
-    answer = runner.execute(simulation.node, store or simulation.store, plan["id"], lines.append)
-    assert simulation.store.read(plan["id"], "result.json") == answer
-    return dict(answer, printed="\n".join(lines))
+    result = runner.execute(simulation.node, store or simulation.store, plan["id"], lines.append)
+    assert simulation.store.read(plan["id"], "result.json") == result
+    return dict(result, printed="\n".join(lines))
 
 
 def break_step(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[Step, TransactionContext], str]) -> None:

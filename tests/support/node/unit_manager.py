@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""systemd as far as cgroups go: it holds properties, and writes all that it holds whenever a unit is touched.
+"""systemd's handling of cgroups: it stores properties, and writes all of a unit's properties whenever one changes.
 
-Source: systemd src/core/cgroup.c cgroup_context_apply; file by file what a v2 node with systemd 257 showed.
+Source: systemd src/core/cgroup.c cgroup_context_apply; the files were observed on a v2 node with systemd 257.
 """
 
 from __future__ import annotations
@@ -51,59 +51,59 @@ class UnitManager(Bus):
 
     def get(self, unit: str, interface: str, names: Sequence[str]) -> dict[str, Any]:
         self.calls.append(("get", unit))
-        held = {**UNSET, **self._held.get(unit, {}), "ControlGroup": "/" + self._cgroup(unit)}
-        return {name: held[name] for name in names if name in held}
+        properties = {**UNSET, **self._held.get(unit, {}), "ControlGroup": "/" + self._cgroup(unit)}
+        return {name: properties[name] for name in names if name in properties}
 
     def set(self, unit: str, properties: Sequence[Property]) -> None:
         self.calls.append(("set", unit))
-        for each in properties:
-            if each.name == self.refuses:
-                raise ColocationError(f"systemd refused {each.name}", "")
-            self._held.setdefault(unit, {})[each.name] = each.value
+        for item in properties:
+            if item.name == self.refuses:
+                raise ColocationError(f"systemd refused {item.name}", "")
+            self._held.setdefault(unit, {})[item.name] = item.value
         self.realize(unit)
 
     def realize(self, unit: str) -> None:
         """Write every attribute of a unit, as each daemon-reload and each change of one property does."""
-        held, cgroup = {**UNSET, **self._held.get(unit, {})}, self._cgroup(unit)
-        period = 100000 if held["CPUQuotaPeriodUSec"] == INFINITY else held["CPUQuotaPeriodUSec"]
-        quota = held["CPUQuotaPerSecUSec"]
+        properties, cgroup = {**UNSET, **self._held.get(unit, {})}, self._cgroup(unit)
+        period = 100000 if properties["CPUQuotaPeriodUSec"] == INFINITY else properties["CPUQuotaPeriodUSec"]
+        quota, weight = properties["CPUQuotaPerSecUSec"], properties["CPUWeight"]
         self._write(cgroup, "cpu.max", "%s %d" % ("max" if quota == INFINITY else quota * period // 1000000, period))
-        self._write(cgroup, "cpu.weight", str(100 if held["CPUWeight"] == INFINITY else held["CPUWeight"] or 1))
-        self._write(cgroup, "cpu.idle", "1" if held["CPUWeight"] == 0 else "0")
+        self._write(cgroup, "cpu.weight", str(100 if weight == INFINITY else weight or 1))
+        self._write(cgroup, "cpu.idle", "1" if weight == 0 else "0")
         self._write(cgroup, "memory.oom.group", "0")
         for name, file in (("MemoryHigh", "memory.high"), ("MemoryMax", "memory.max"), ("TasksMax", "pids.max")):
-            self._write(cgroup, file, "max" if held[name] == INFINITY else str(held[name]))
+            self._write(cgroup, file, "max" if properties[name] == INFINITY else str(properties[name]))
 
-    def held(self, unit: str, name: str) -> Any:
+    def value_of(self, unit: str, name: str) -> Any:
         return self._held.get(unit, {}).get(name, UNSET[name])
 
     def forget(self) -> None:
-        """A new boot: what was set at runtime is gone."""
+        """Boot again: delete what was set at runtime."""
         self._held.clear()
 
     def _write(self, cgroup: str, name: str, text: str) -> None:
         self._tree.file(cgroup, name).write_text(text + "\n")
 
     def _cgroup(self, unit: str) -> str:
-        """Where the slice of this name is in the tree, by walking it."""
-        found = [path for path in self._tree.top.rglob(unit) if path.is_dir()]
-        return str(found[0].relative_to(self._tree.top)) if found else ""
+        """Find the slice of this name in the tree; return its path."""
+        paths = [path for path in self._tree.top.rglob(unit) if path.is_dir()]
+        return str(paths[0].relative_to(self._tree.top)) if paths else ""
 
 
 class SystemdTree(Tree):
-    """A v2 node whose slices are systemd's units; systemctl makes and removes links of units as it does."""
+    """A v2 node whose slices are systemd's units; systemctl creates and deletes the links of units."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, "v2", "systemd")
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, "v2", "systemd")
         self.commands: list[tuple[str, ...]] = []
-        self.host = SimulatedHost(folder, self._answer)
+        self.host = SimulatedHost(directory, self._respond)
         self.systemd = UnitManager(self)
         Path(self.host.path(reapply_unit.UNIT_FILE)).parent.mkdir(parents=True)
 
     def node(self) -> Node:
         return Node(self.host, hierarchies(self.host, ROOT), self.systemd, 257)
 
-    def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
+    def _respond(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
         self.commands.append(argv)
         for wants in WANTS:
             link = Path(self.host.path("/etc/systemd/system/%s/%s" % (wants, reapply_unit.UNIT)))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs tasks for real and in this process: the action plugin and the modules that it starts, in some milliseconds.
+"""Runs tasks in this process, in some milliseconds: the action plugin and the modules that it starts.
 
-``ansible_run`` starts ansible-playbook instead, which takes a second a task. What is left out here is the connection.
+``playbook_run`` starts ansible-playbook instead, which takes a second a task. Only the connection is omitted here.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Result = dict[str, Any]
 
 
 class WholeMachine(AssertionError):
-    """A test that would have changed the machine it runs on."""
+    """The test would have changed the machine it runs on."""
 
 
 def module(name: str, arguments: Mapping[str, Any], *, check: bool = False, log: list[str] | None = None) -> Result:
-    """What the module of this name prints. An exception of its own is none that Ansible would show a message for.
+    """Return the result of the module. Its exceptions are not caught: Ansible would not show their message.
 
-    ``log`` gets what the node's log would get.
+    ``log`` receives the messages for the node's log.
     """
     main = importlib.import_module(f"{PLUGINS}.modules.{name.removeprefix(PREFIX)}").main
     # The invocation is not logged: the log is that of the machine the tests run on.
-    given = {**arguments, "_ansible_check_mode": check, "_ansible_no_log": log is None}
+    options = {**arguments, "_ansible_check_mode": check, "_ansible_no_log": log is None}
     printed = io.StringIO()
-    with _given(given, log), redirect_stdout(printed), pytest.raises(SystemExit):
+    with _module_input(options, log), redirect_stdout(printed), pytest.raises(SystemExit):
         main()
     result: Result = json.loads(printed.getvalue().strip().splitlines()[-1])
     assert not result.get("deprecations"), result["deprecations"]
@@ -56,14 +56,14 @@ def action(
     check: bool = False,
     recorded: Callable[[str, Mapping[str, Any]], Result] | None = None,
 ) -> Result:
-    """What the task of this name ends with. Modules that it starts run here, below a ``root`` of the arguments.
+    """Return the result of the task. Modules that it starts run in this process, below the ``root`` of their arguments.
 
-    ``recorded`` answers in their place, with what a real node said.
+    ``recorded`` returns their results instead, as recorded on a real node.
     """
     plugin = importlib.import_module(f"{PLUGINS}.action.{name}").ActionModule
 
     class InProcess(plugin):  # type: ignore[misc,valid-type]
-        def _execute_module(self, module_name: str, module_args: Mapping[str, Any], **_others: Any) -> Result:
+        def _execute_module(self, module_name: str, module_args: Mapping[str, Any], **_options: Any) -> Result:
             if recorded is not None:
                 return recorded(module_name, module_args)
             if module_args.get("root", "/") == "/":
@@ -84,7 +84,7 @@ def action(
 
 
 def run(name: str, arguments: Mapping[str, Any], *, check: bool = False) -> Result:
-    """An action plugin's task where there is one of this name, a module's otherwise."""
+    """Run the action plugin of this name, or the module if there is no such plugin."""
     try:
         importlib.import_module(f"{PLUGINS}.action.{name}")
     except ModuleNotFoundError:
@@ -93,7 +93,7 @@ def run(name: str, arguments: Mapping[str, Any], *, check: bool = False) -> Resu
 
 
 @contextmanager
-def _given(arguments: Mapping[str, Any], log: list[str] | None) -> Iterator[None]:
+def _module_input(arguments: Mapping[str, Any], log: list[str] | None) -> Iterator[None]:
     text = json.dumps({"ANSIBLE_MODULE_ARGS": arguments}).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(basic, "_ANSIBLE_ARGS", text)

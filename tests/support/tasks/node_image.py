@@ -33,7 +33,7 @@ STATE = "var/lib/volcano-colocation"
 
 
 def grow(root: Path, changes: Mapping[str, str | None]) -> Path:
-    """An image with some files changed, or left out where the text is None."""
+    """Write an image with some files changed, or omitted where the text is None."""
     for name, text in {**FILES, **changes}.items():
         if text is not None:
             path = root / name
@@ -43,18 +43,18 @@ def grow(root: Path, changes: Mapping[str, str | None]) -> Path:
 
 
 def contents(root: Path) -> dict[str, bytes | str]:
-    """Every file, link and folder of a tree: text of files, target of links, mode of all."""
-    found: dict[str, bytes | str] = {}
+    """Every file, link and directory of a tree: text of files, target of links, mode of all."""
+    entries: dict[str, bytes | str] = {}
     for path in sorted(root.rglob("*")):
         name = str(path.relative_to(root))
-        found[name + ":mode"] = oct(path.lstat().st_mode)
+        entries[name + ":mode"] = oct(path.lstat().st_mode)
         if path.is_symlink():
-            found[name] = str(path.readlink())
+            entries[name] = str(path.readlink())
         elif path.is_file():
-            found[name] = path.read_bytes()
-    return found
+            entries[name] = path.read_bytes()
+    return entries
 
 
 def without_state(tree: Mapping[str, bytes | str]) -> dict[str, bytes | str]:
-    """The tree without what transactions leave for themselves."""
+    """Return the tree without the state of transactions."""
     return {name: value for name, value in tree.items() if not name.startswith(STATE)}

@@ -18,7 +18,7 @@ Task = dict[str, Any]
 
 @dataclass(frozen=True)
 class Run:
-    """Results by the name each task was registered under, texts that were noted, and all that was printed."""
+    """Results by the registered name of each task, recorded texts, and the whole output."""
 
     results: dict[str, Any]
     output: str
@@ -35,23 +35,23 @@ def checked(one: Task) -> Task:
     return {**one, "check_mode": True}
 
 
-def noted(register: str, path: Path) -> Task:
-    """A task that notes a file's text at this point of the play."""
+def record_text(register: str, path: Path) -> Task:
+    """Return a task that records a file's text at this point of the play."""
     text = "{{ lookup('ansible.builtin.file', '" + str(path) + "', rstrip=false) }}"
-    return {"name": f"note {register}", "ansible.builtin.set_fact": {register: text}}
+    return {"name": f"record {register}", "ansible.builtin.set_fact": {register: text}}
 
 
 def _registered(tasks: Sequence[Task]) -> Iterator[str]:
-    for each in tasks:
-        yield from [each["register"]] if "register" in each else each.get("ansible.builtin.set_fact", ())
+    for item in tasks:
+        yield from [item["register"]] if "register" in item else item.get("ansible.builtin.set_fact", ())
 
 
-def run(folder: Path, tasks: Sequence[Task], playbook: Callable[..., Done] = playbook) -> Run:
-    """Run the tasks in one play with connection local; everything Ansible writes stays in the folder.
+def run(directory: Path, tasks: Sequence[Task], playbook: Callable[..., Done] = playbook) -> Run:
+    """Run the tasks in one play with the local connection; Ansible writes only to the directory.
 
-    ``playbook`` may be ``started_playbook``, for the whole way.
+    ``playbook`` may be ``started_playbook``, to start every process as a user does.
     """
-    answer = folder / "answer.json"
+    results = directory / "results.json"
     names = ", ".join(f"'{name}': {name}" for name in _registered(tasks))
     play = {
         "hosts": "localhost",
@@ -61,17 +61,17 @@ def run(folder: Path, tasks: Sequence[Task], playbook: Callable[..., Done] = pla
         "tasks": [
             *tasks,
             {
-                "name": "Answer",
+                "name": "Results",
                 "ansible.builtin.copy": {
                     "content": "{{ {" + names + "} | to_json }}",
-                    "dest": str(answer),
+                    "dest": str(results),
                     "mode": "0600",
                 },
                 "diff": False,
             },
         ],
     }
-    (folder / "play.yml").write_text(json.dumps([play]), encoding="utf-8")
-    done = playbook(folder, "-i", "localhost,", "play.yml")
+    (directory / "play.yml").write_text(json.dumps([play]), encoding="utf-8")
+    done = playbook(directory, "-i", "localhost,", "play.yml")
     assert done.status == 0, done.output
-    return Run(json.loads(answer.read_text(encoding="utf-8")), done.output)
+    return Run(json.loads(results.read_text(encoding="utf-8")), done.output)

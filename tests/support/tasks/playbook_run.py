@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs ansible-playbook in a folder: forked from a process that has imported Ansible, or started as users start it."""
+"""Runs ansible-playbook in a directory: in a fork of a process that has imported Ansible, or as users start it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DEPRECATION = "[DEPRECATION WARNING]"
 
 
 class Deprecated(AssertionError):
-    """Something in the run will not work with a later ansible-core."""
+    """The run used something that a later ansible-core removes."""
 
 
 @dataclass(frozen=True)
@@ -36,46 +36,46 @@ class Done:
         return self.stdout + self.stderr
 
     def current(self) -> Done:
-        """The same; Deprecated where Ansible warned that a later release takes something away."""
+        """Return this result; raise Deprecated if Ansible warned about a removal in a later release."""
         if DEPRECATION in self.output:
             raise Deprecated(self.output[self.output.index(DEPRECATION) :])
         return self
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Nothing of the user, and everything Ansible writes in the folder."""
+def environment(directory: Path) -> dict[str, str]:
+    """Return an environment without the user's settings, in which Ansible writes only to the directory."""
     return {
         "PATH": os.environ["PATH"],
-        "HOME": str(folder),
+        "HOME": str(directory),
         "LC_ALL": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "ANSIBLE_HOME": str(folder / "home"),
-        "ANSIBLE_LOCAL_TEMP": str(folder / "local"),
-        "ANSIBLE_REMOTE_TEMP": str(folder / "remote"),
+        "ANSIBLE_HOME": str(directory / "home"),
+        "ANSIBLE_LOCAL_TEMP": str(directory / "local"),
+        "ANSIBLE_REMOTE_TEMP": str(directory / "remote"),
         "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
-        "ANSIBLE_CONFIG": str(folder / "ansible.cfg"),
+        "ANSIBLE_CONFIG": str(directory / "ansible.cfg"),
         "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
         "ANSIBLE_NOCOLOR": "1",
         "ANSIBLE_PIPELINING": "1",
     }
 
 
-def playbook(folder: Path, *arguments: str, path: str | None = None) -> Done:
-    """What ansible-playbook ends with, in milliseconds; ``path`` is where programs are looked for."""
-    (folder / "ansible.cfg").touch()
+def playbook(directory: Path, *arguments: str, path: str | None = None) -> Done:
+    """Run ansible-playbook in some milliseconds; ``path`` replaces PATH."""
+    (directory / "ansible.cfg").touch()
     with tempfile.TemporaryDirectory() as name:
         stdout, stderr = Path(name) / "stdout", Path(name) / "stderr"
-        status = _warm().run(folder, arguments, _environment(folder, path), (stdout, stderr), TIMEOUT)
+        status = _warm().run(directory, arguments, _environment(directory, path), (stdout, stderr), TIMEOUT)
         return Done(status, read(stdout), read(stderr)).current()
 
 
-def started_playbook(folder: Path, *arguments: str, path: str | None = None) -> Done:
-    """The same from end to end, in seconds: Python is started for the play, and for each module from what is sent."""
-    (folder / "ansible.cfg").touch()
+def started_playbook(directory: Path, *arguments: str, path: str | None = None) -> Done:
+    """Run ansible-playbook in some seconds, in full: Python is started for the play, and for each module."""
+    (directory / "ansible.cfg").touch()
     done = subprocess.run(
         [sys.executable, "-m", "ansible", "playbook", *arguments],
-        cwd=folder,
-        env=_environment(folder, path),
+        cwd=directory,
+        env=_environment(directory, path),
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
@@ -84,16 +84,16 @@ def started_playbook(folder: Path, *arguments: str, path: str | None = None) -> 
     return Done(done.returncode, done.stdout, done.stderr).current()
 
 
-def _environment(folder: Path, path: str | None) -> dict[str, str]:
-    return {**environment(folder), **({"PATH": path} if path else {})}
+def _environment(directory: Path, path: str | None) -> dict[str, str]:
+    return {**environment(directory), **({"PATH": path} if path else {})}
 
 
 @cache
 def _warm() -> Warm:
-    """Its settings, which Ansible reads when it is imported, are as empty as those of each run."""
-    folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
-    path = Path(folder.name)
+    """Start the process with empty settings, as in each run: Ansible reads them when it is imported."""
+    directory = tempfile.TemporaryDirectory()
+    atexit.register(directory.cleanup)
+    path = Path(directory.name)
     (path / "ansible.cfg").touch()
     started = Warm(path, environment(path), warm_ansible.FORK_MODULES)
     atexit.register(started.end)

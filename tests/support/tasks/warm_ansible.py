@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A program that imports Ansible once and then forks: a process for each ansible-playbook.
 
-It is Ansible's own command line with all that comes after it. What is left out is the start of Python and the imports:
-most of a short play's time.
+It runs Ansible's command line completely. Only the start of Python and the imports are saved, which take most of the
+time of a short play.
 
-With --fork-modules each module is a fork as well, of the wrapper that Ansible sends it in; packing into the wrapper
-what is imported already is left out too. Modules that Ansible would start in another way than "this Python, on this
-machine, as this user" are started in that way. So this is for plays that reach no other machine.
+With --fork-modules each module also runs in a fork, from the wrapper that Ansible sends; modules that are already
+imported are not packed into the wrapper. Modules that need another Python, machine or user are started as usual. Use
+it only for plays that do not reach other machines.
 
 Reads requests from standard input, a JSON object a line, and answers each with its exit status.
 """
@@ -41,7 +41,7 @@ ANSIBLE = (
     "ansible.modules.file",
     "ansible.modules.stat",
 )
-"""What every play needs, or many do."""
+"""Modules that all or many plays need."""
 PLUGINS = {
     "action_loader": ("command", "copy", "debug", "fail", "include_role", "set_fact"),
     "cache_loader": ("memory",),
@@ -54,13 +54,13 @@ PLUGINS = {
 
 
 def main() -> None:
-    # The folder of this file is not where modules are looked for.
+    # Do not import modules from the directory of this file.
     sys.path.pop(0)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _import_all()
     fork_modules = FORK_MODULES in sys.argv
-    # A wrapper that finds an argument takes it for a command of its debugger.
+    # A wrapper treats any argument as a command for its debugger.
     sys.argv = [""]
     if fork_modules:
         _pack_nothing()
@@ -80,11 +80,11 @@ def _import_all() -> None:
     for kind, names in PLUGINS.items():
         for name in names:
             getattr(loader, kind).get(name, class_only=True)
-    for each in (loader.filter_loader, loader.test_loader):
-        list(each.all())
+    for plugins in (loader.filter_loader, loader.test_loader):
+        list(plugins.all())
     list(loader.callback_loader.all(class_only=True))
     for name in _names(COLLECTION):
-        # Another one is imported when a play asks for it, which then says what is wrong with it.
+        # A module that fails here is imported again when a play needs it, and that play reports the error.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
 
@@ -95,7 +95,7 @@ def _names(package: str) -> Iterator[str]:
             parent = importlib.import_module(f"{package}.{kind}")
         except ImportError:
             continue
-        yield from (each.name for each in pkgutil.walk_packages(parent.__path__, f"{parent.__name__}."))
+        yield from (found_module.name for found_module in pkgutil.walk_packages(parent.__path__, f"{parent.__name__}."))
 
 
 def _playbook(request: Mapping[str, Any]) -> None:
@@ -104,7 +104,7 @@ def _playbook(request: Mapping[str, Any]) -> None:
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
-    # It is: here, before the fork.
+    # It was configured before the fork.
     warnings.filterwarnings("ignore", "AnsibleCollectionFinder has already been configured")
     PlaybookCLI.cli_executor(["ansible-playbook", *request["arguments"]])
 
@@ -121,8 +121,8 @@ def _start_modules_by_fork() -> None:
     started = ActionBase._low_level_execute_command
 
     def execute(self: Any, cmd: str, *arguments: Any, in_data: bytes | None = None, **options: Any) -> dict[str, Any]:
-        here = self._connection.transport == "local" and not self._connection.become
-        if in_data is None or not here or shlex.split(cmd) != [sys.executable]:
+        is_local = self._connection.transport == "local" and not self._connection.become
+        if in_data is None or not is_local or shlex.split(cmd) != [sys.executable]:
             result: dict[str, Any] = started(self, cmd, *arguments, in_data=in_data, **options)
             return result
         return _module(in_data)
@@ -131,7 +131,7 @@ def _start_modules_by_fork() -> None:
 
 
 def _module(wrapper: bytes) -> dict[str, Any]:
-    """What the wrapper of a module, which comes with its arguments, leaves behind."""
+    """Run the wrapper of a module, which contains its arguments; return status and output."""
     with tempfile.NamedTemporaryFile() as out, tempfile.NamedTemporaryFile() as error:
         run = partial(exec, compile(wrapper, "<stdin>", "exec"), {"__name__": "__main__"})
         status = _forked(run, out.name, error.name)
@@ -146,7 +146,7 @@ def _module(wrapper: bytes) -> dict[str, Any]:
 
 
 def _forked(run: Callable[[], object], stdout: str, stderr: str) -> int:
-    """The exit status of a process that does this only, and whose output goes to these files."""
+    """Run a function in a fork with its output in these files; return the exit status."""
     child = os.fork()
     if child == 0:
         _redirect(stdout, stderr)
@@ -156,7 +156,7 @@ def _forked(run: Callable[[], object], stdout: str, stderr: str) -> int:
 
 def _end_with(run: Callable[[], object]) -> NoReturn:
     """End this process as Python would after a program."""
-    # What is to be done at the end of the parent is left to it.
+    # Exit handlers of the parent run only in the parent.
     atexit._clear()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs of ansible-playbook that share its start: each is a fork of a process that has imported Ansible."""
+"""Runs of ansible-playbook without its start: each is a fork of a process that has imported Ansible."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from ansible_collections.volcano.colocation.tests.support.tasks import warm_ansi
 
 
 class Warm:
-    """The process. It reads Ansible's settings at its start, in ``folder`` and from ``environment``.
+    """The process. It reads Ansible's settings at its start, in ``directory`` and from ``environment``.
 
     ``options`` are those of warm_ansible.py.
     """
 
-    def __init__(self, folder: Path, environment: Mapping[str, str], *options: str) -> None:
-        self._log = folder / "log"
+    def __init__(self, directory: Path, environment: Mapping[str, str], *options: str) -> None:
+        self._log = directory / "log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, warm_ansible.__file__, *options],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                cwd=folder,
+                cwd=directory,
                 env=environment,
                 text=True,
             )
 
     def run(
         self,
-        folder: Path,
+        directory: Path,
         arguments: tuple[str, ...],
         environment: Mapping[str, str],
         output: tuple[Path, Path],
         timeout: float,
     ) -> int:
-        """The exit status of a run in ``folder`` with these arguments.
+        """Run ansible-playbook in ``directory`` with these arguments; return the exit status.
 
         ``output``: the files for standard output and error, which may be one. TimeoutError ends the process.
         """
@@ -49,14 +49,14 @@ class Warm:
         assert stdin is not None
         assert stdout is not None
         files = {name: str(path) for name, path in zip(("stdout", "stderr"), output, strict=True)}
-        request = {"folder": str(folder), "arguments": arguments, "environment": dict(environment), **files}
+        request = {"folder": str(directory), "arguments": arguments, "environment": dict(environment), **files}
         print(json.dumps(request), file=stdin, flush=True)
         if not is_readable(stdout.fileno(), timeout):
             self._process.kill()
             raise TimeoutError(f"{arguments} did not end in {timeout:.0f} s; so far:\n{read(output[0])}")
-        answer = stdout.readline()
-        assert answer, f"the process with Ansible ended:\n{read(self._log)}"
-        return int(answer)
+        status = stdout.readline()
+        assert status, f"the process with Ansible ended:\n{read(self._log)}"
+        return int(status)
 
     def end(self) -> None:
         """End the process."""
@@ -66,5 +66,5 @@ class Warm:
 
 
 def read(path: Path) -> str:
-    """What a run has said."""
+    """Return the output of a run."""
     return path.read_text(encoding="utf-8", errors="surrogateescape")

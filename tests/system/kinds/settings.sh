@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Makes a lab node one with settings that few have, and waits until its pods run; see test_settings.py.
+# Give a lab node rare settings, and wait until its pods run; see test_settings.py.
 set -eu
 mkdir -p /data/kubelet /etc/kubernetes/kubelet.d /etc/systemd/system/kubelet.service.d \
   /etc/systemd/system/colocated-kubepods.slice.d
@@ -41,7 +41,7 @@ $header
 cgroupDriver: systemd
 END
 
-# The lab's pods are run by crun; a second handler, of which nobody asks a pod, keeps runc.
+# The lab's pods are run by crun; a second handler, which no pod uses, keeps runc.
 python3 - <<'END'
 import re, pathlib
 path = pathlib.Path("/etc/containerd/config.toml")

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""containerd 2.1 by its own word: `containerd config dump`, and pods run over CRI.
+"""containerd 2.1, checked with `containerd config dump` and with pods that run over CRI.
 
-The lab's own program asks for the pods, in the cgroups of a kubelet on systemd: no kubelet takes part.
+The lab's program creates the pods, in the cgroups of a kubelet with the systemd driver, without a kubelet.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def _forky(request: pytest.FixtureRequest) -> Iterator[Node]:
 
 
 def configure(node: Node, *arguments: str) -> Run:
-    run = ansible(str(PLAYBOOK), node.folder, "-i", node.inventory, *arguments)
+    run = ansible(str(PLAYBOOK), node.directory, "-i", node.inventory, *arguments)
     assert run.code == 0, run.output
     return run
 
 
-# Debian's file has schema 2; a file of containerd's own making has schema 3, and begins without drop-ins of another.
+# Debian's file has schema 2. containerd's default file has schema 3, and must not have drop-ins of another schema.
 OWN = f"rm -rf /etc/containerd/conf.d; containerd config default > {CONFIG}"
 ALIGNED = ["+ SystemdCgroup = true", "+ disable = false", "- SystemdCgroup = false", "- disable = true"]
 NRI_OFF = rf"sed -i '/io.containerd.nri.v1.nri/,/disable/s/disable = false/disable = true/' {CONFIG}"

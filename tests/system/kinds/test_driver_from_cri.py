@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kubelet 1.37 with containerd 2.4 takes the driver from the CRI, whatever its own file says. In this order.
+"""kubelet 1.37 with containerd 2.4 takes the driver from the CRI and ignores its file. In this order.
 
-containerd's main file of schema 4 is edited in place. MemoryQoS is on in kubelet, which is the default of 1.37.
+containerd's main file of schema 4 is edited in place. MemoryQoS is on in kubelet, as by default in 1.37.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.system.containerd_config import CONFIG, differences, dump, serves_nri
-from ansible_collections.volcano.colocation.tests.system.everything import settle, state
+from ansible_collections.volcano.colocation.tests.system.everything import await_kubelet, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, ansible, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
@@ -37,7 +37,7 @@ KUBELETS = "kubelet from 1.37 on sets this to 0 at its start (kubernetes#138903)
 MI = 1 << 20
 
 
-# Before its pods are made: kubelet sets what protects a pod when it makes its cgroup.
+# Before its pods are created: kubelet sets memory protection when it creates a pod's cgroup.
 PREPARE = """printf '{fields}' >> /var/lib/kubelet/config.yaml && systemctl restart kubelet
 for _ in $(seq 300); do
   if [ "$(ctr -n k8s.io tasks ls -q 2>/dev/null | wc -l)" -ge 6 ]; then exit 0; fi
@@ -56,25 +56,25 @@ def _cri(request: pytest.FixtureRequest) -> Iterator[Node]:
 
 @pytest.fixture(scope="module", name="before")
 def _before(cri: Node) -> dict[str, str]:
-    settle(cri, "systemd")
+    await_kubelet(cri, "systemd")
     return state(cri)
 
 
 def memory(node: Node, cgroup: str, *names: str) -> list[str]:
-    """Values of ``memory.NAME`` as the kernel has them, each file's sorted, of a pattern of cgroups."""
+    """Return the kernel's values of ``memory.NAME`` of cgroups that match a pattern, sorted per file."""
     return [word for name in names for word in sorted(node.shell(f"cat /sys/fs/cgroup/{cgroup}/memory.{name}").split())]
 
 
-def assessed(node: Node, folder: Path) -> dict[str, Any]:
+def assessed(node: Node, directory: Path) -> dict[str, Any]:
     """The facts that `assess` writes."""
-    run = node.ansible("assess", colocation_report_directory=str(folder))
+    run = node.ansible("assess", colocation_report_directory=str(directory))
     assert run.code == 0, run.output
-    facts: dict[str, Any] = json.loads((folder / f"{NAME}.json").read_text())
+    facts: dict[str, Any] = json.loads((directory / f"{NAME}.json").read_text())
     return facts
 
 
 def driver(facts: dict[str, Any]) -> tuple[str, str]:
-    """The driver in force, and who decides on it."""
+    """Return the driver in effect, and which program decides it."""
     return facts["kubelet"]["cgroup_driver"], facts["kubelet"]["cgroup_driver_authority"]
 
 
@@ -105,7 +105,7 @@ def test_the_drivers_source_is_the_cri_and_the_file_is_reported(
 
 def test_kubelet_follows_containerd_to_the_other_driver(cri: Node, tmp_path: Path) -> None:
     assert not serves_nri(cri)
-    read, folder = dump(cri), cri.shell("ls /etc/containerd")
+    read, directory = dump(cri), cri.shell("ls /etc/containerd")
     predicted = cri.ansible("provision", "--check", **CGROUPFS)
     assert predicted.code == 0, predicted.output
     assert predicted.recap(NAME)["changed"] == 1
@@ -120,7 +120,7 @@ def test_kubelet_follows_containerd_to_the_other_driver(cri: Node, tmp_path: Pat
         "- SystemdCgroup = true",
         "- disable = true",
     ]
-    assert cri.shell("ls /etc/containerd") == folder
+    assert cri.shell("ls /etc/containerd") == directory
     assert serves_nri(cri)
     assert qos_classes(cri.containers(), "cgroupfs") == QOS_CLASSES
     facts = assessed(cri, tmp_path)
@@ -144,15 +144,15 @@ def test_kubelet_follows_containerd_to_the_other_driver(cri: Node, tmp_path: Pat
 def test_restore_brings_both_back(cri: Node, before: dict[str, str]) -> None:
     run = cri.ansible("restore")
     assert run.code == 0, run.output[-4000:]
-    settle(cri, "systemd")
+    await_kubelet(cri, "systemd")
     now = state(cri)
     for what, text in before.items():
         assert now[what] == text, what
     assert qos_classes(cri.containers(), "systemd") == QOS_CLASSES
 
 
-def test_with_its_default_policy_kubelet_takes_protection_away(cri: Node) -> None:
-    """It leaves memory.min of Burstable alone, which has no effect below a root without."""
+def test_with_its_default_policy_kubelet_removes_protection(cri: Node) -> None:
+    """It keeps memory.min of Burstable, which has no effect below a root without it."""
     cri.shell(
         "sed -i '/^memoryReservationPolicy:/d; /^memoryThrottlingFactor:/d' /var/lib/kubelet/config.yaml;"
         "systemctl set-property --runtime kubepods.slice MemoryMin=32M MemoryLow=16M;"
@@ -161,12 +161,12 @@ def test_with_its_default_policy_kubelet_takes_protection_away(cri: Node) -> Non
     assert memory(cri, "kubepods.slice", "min", "low") == [str(32 * MI), str(16 * MI)]
     assert memory(cri, BURSTABLE, "min", "low") == [str(32 * MI), str(16 * MI)]
     cri.shell("systemctl restart kubelet")
-    settle(cri, "systemd")
+    await_kubelet(cri, "systemd")
     assert memory(cri, "kubepods.slice", "min", "low") == ["0", "0"]
     assert memory(cri, BURSTABLE, "min", "low") == [str(32 * MI), "0"]
     cri.shell("systemctl set-property --runtime kubepods-burstable.slice MemoryMin=0")
 
-    run = ansible(str(PROTECTION), cri.folder, "-i", cri.inventory)
+    run = ansible(str(PROTECTION), cri.directory, "-i", cri.inventory)
     assert run.code != 0
     assert KUBELETS in run.output
     assert memory(cri, BURSTABLE, "low") == ["0"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.everything import OURS, cgroups, settle, state
+from ansible_collections.volcano.colocation.tests.system.everything import MANAGED, await_kubelet, cgroups, state
 from ansible_collections.volcano.colocation.tests.system.node import Node, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
@@ -22,8 +22,8 @@ PROFILE: dict[str, Any] = {
     "colocation_qos": {"be": {"cpu_quota": "60%", "pids_max": "3000"}},
 }
 CLASS = "kubepods.slice/kubepods-besteffort.slice"
-# 60 % of two CPUs less the half one that is reserved.
-WANTED = {
+# 60 % of the two CPUs minus the reserved half CPU.
+DESIRED = {
     f"/sys/fs/cgroup/cpu/{CLASS}/cpu.cfs_quota_us": "90000",
     f"/sys/fs/cgroup/pids/{CLASS}/pids.max": "3000",
 }
@@ -36,12 +36,12 @@ def _hybrid(request: pytest.FixtureRequest) -> Iterator[Node]:
 
 @pytest.fixture(scope="module", name="before")
 def _before(hybrid: Node) -> dict[str, str]:
-    settle(hybrid, "cgroupfs")
+    await_kubelet(hybrid, "cgroupfs")
     return state(hybrid)
 
 
 def kernel(node: Node) -> dict[str, str]:
-    return dict(zip(WANTED, node.shell(f"cat {' '.join(WANTED)}").split(), strict=True))
+    return dict(zip(DESIRED, node.shell(f"cat {' '.join(DESIRED)}").split(), strict=True))
 
 
 def test_both_hierarchies_are_named(hybrid: Node, before: dict[str, str], tmp_path: Path) -> None:
@@ -62,11 +62,11 @@ def test_it_is_provisioned_with_its_qos_settings(hybrid: Node) -> None:
     run = hybrid.ansible("provision", **PROFILE)
     assert run.code == 0, run.output[-4000:]
     assert qos_classes(hybrid.containers(), "systemd") == QOS_CLASSES
-    assert kernel(hybrid) == WANTED
+    assert kernel(hybrid) == DESIRED
     assert hybrid.ansible("verify", **PROFILE).code == 0
     hybrid.shell("systemctl daemon-reload")
-    settle(hybrid, "systemd")
-    assert kernel(hybrid) == WANTED
+    await_kubelet(hybrid, "systemd")
+    assert kernel(hybrid) == DESIRED
 
     services, values = hybrid.services(), cgroups(hybrid)
     again = hybrid.ansible("provision", **PROFILE)
@@ -78,8 +78,8 @@ def test_it_is_provisioned_with_its_qos_settings(hybrid: Node) -> None:
 def test_restore_brings_all_of_it_back(hybrid: Node, before: dict[str, str]) -> None:
     run = hybrid.ansible("restore")
     assert run.code == 0, run.output[-4000:]
-    settle(hybrid, "cgroupfs")
+    await_kubelet(hybrid, "cgroupfs")
     now = state(hybrid)
     for what, text in before.items():
         assert now[what] == text, what
-    assert hybrid.shell(OURS).strip() == ""
+    assert hybrid.shell(MANAGED).strip() == ""

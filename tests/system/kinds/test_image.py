@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An image in kubespray's layout, prepared offline, is aligned at its first boot; the node that then runs, anew."""
+"""An image in kubespray's layout, prepared offline, is aligned at its first boot; the running node can change again."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the files of an image
 
 @pytest.fixture(scope="module", name="image")
 def _image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("image") / "root"
-    lab("image", str(folder), *SPEC)
-    yield folder
-    shutil.rmtree(folder)
+    directory = tmp_path_factory.mktemp("image") / "root"
+    lab("image", str(directory), *SPEC)
+    yield directory
+    shutil.rmtree(directory)
 
 
 @pytest.fixture(scope="module", name="booted")
@@ -48,15 +48,15 @@ def prepare(image: Path, *arguments: str) -> Run:
 
 
 def contents(image: Path) -> dict[str, tuple[int, ...]]:
-    """Path to mode, owner, size and time of everything in the image that is not the collection's own record."""
-    found: dict[str, tuple[int, ...]] = {}
+    """Return {path: mode, owner, size and time} of the image, without the collection's record."""
+    entries: dict[str, tuple[int, ...]] = {}
     for path in image.rglob("*"):
         name = str(path.relative_to(image))
         if not f"{name}/".startswith(OWN):
             status = path.lstat()
             changed = 0 if path.is_dir() else status.st_mtime_ns
-            found[name] = (status.st_mode, status.st_uid, status.st_gid, changed and status.st_size, changed)
-    return found
+            entries[name] = (status.st_mode, status.st_uid, status.st_gid, changed and status.st_size, changed)
+    return entries
 
 
 def test_only_two_files_of_an_image_change_and_check_mode_changes_none(image: Path) -> None:
@@ -89,7 +89,7 @@ def test_it_is_aligned_at_its_first_boot(booted: Node) -> None:
 
 
 def test_kubesprays_file_is_edited_where_it_lies(booted: Node) -> None:
-    """The node runs by now: this time its services are restarted, into the other driver."""
+    """On the running node the services are restarted with the other driver."""
     before = booted.shell(f"cat /{KUBELET}").splitlines()
     run = booted.ansible("provision", colocation_cgroup_driver="cgroupfs")
     assert run.code == 0, run.output

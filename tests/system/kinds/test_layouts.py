@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node as kubeadm leaves it, of a cluster, with a flag that overrides the driver of kubelet's file. In this order."""
+"""A kubeadm node of a cluster, with a flag that overrides the driver of kubelet's file. In this order."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ SPEC = (
     *("--kubelet-flag=--cgroup-driver=cgroupfs", "--kubelet-flag=--max-pods=20"),
 )
 EXTRA = "/etc/default/kubelet"
-OTHERS = (
+OTHER_FILES = (
     "/usr/lib/systemd/system/kubelet.service",
     "/etc/systemd/system/kubelet.service.d/10-kubeadm.conf",
     "/var/lib/kubelet/kubeadm-flags.env",
 )
-"""Files of packages and of kubeadm, which overwrite whatever anyone else writes there."""
+"""Files of packages and of kubeadm, which overwrite changes of other programs."""
 
-SETTLES = 300.0
-"""120 s were too few once, on a busy machine; why is not known."""
+READY_TIMEOUT = 300.0
+"""120 s were not enough once, on a busy machine; the reason is not known."""
 
 
 @pytest.fixture(scope="module", name="kubeadm")
@@ -51,31 +51,31 @@ def provision(node: Node, *arguments: str) -> Run:
 
 
 def gate(run: Run) -> dict[str, tuple[str, str]]:
-    """Name to status and detail of the transaction's checks, from the result that -v shows."""
+    """Return {name: (status, detail)} of the transaction's checks, from the result that -v shows."""
     start = run.output.index('"gate": [') + len('"gate": ')
     findings = json.JSONDecoder().raw_decode(run.output, start)[0]
-    return {each["check"]: (each["status"], each["detail"]) for each in findings}
+    return {check["check"]: (check["status"], check["detail"]) for check in findings}
 
 
 def is_ready() -> bool:
-    """By the API server's word."""
-    found: bool = status()["nodes"][NAME]
-    return found
+    """Whether the API server reports the Node as ready."""
+    ready: bool = status()["nodes"][NAME]
+    return ready
 
 
 def status() -> dict[str, Any]:
-    """What the lab says of the cluster; its exit status is 1 while not all is well."""
+    """Return the lab's status of the cluster; the exit status is 1 while the cluster is not healthy."""
     try:
-        said = lab("cluster", "status", "--json")
+        output = lab("cluster", "status", "--json")
     except subprocess.CalledProcessError as error:
-        said = error.stdout
-    found: dict[str, Any] = json.loads(said)
-    return found
+        output = error.stdout
+    document: dict[str, Any] = json.loads(output)
+    return document
 
 
 @contextmanager
 def silent_server() -> Iterator[None]:
-    """It is there, takes connections, and does not answer."""
+    """Stop the API server: it accepts connections, but does not respond."""
     server = status()["running"]["kube-apiserver"]
     os.kill(server, signal.SIGSTOP)
     try:
@@ -85,12 +85,12 @@ def silent_server() -> Iterator[None]:
 
 
 def flags(node: Node) -> list[str]:
-    """kubelet's own words, from the kernel."""
+    """Return kubelet's command line, from the kernel."""
     return node.shell("tr '\\0' '\\n' < /proc/$(pidof kubelet)/cmdline").splitlines()
 
 
 def draining(node: Node, *arguments: str, seconds: int) -> Run:
-    """A rollout, which leaves the cluster's kubelet-config alone."""
+    """Run provision as a rollout, without changes to the cluster's kubelet-config."""
     kubeconfig = json.loads(lab("cluster", "up", "--json"))["kubeconfig"]
     return node.ansible(
         "provision",
@@ -121,7 +121,7 @@ def test_a_node_whose_pods_may_not_leave_is_left_out_and_named(kubeadm: Node) ->
 def test_the_flag_that_overrides_the_driver_goes_and_the_other_stays(kubeadm: Node) -> None:
     assert "--cgroup-driver=cgroupfs" in flags(kubeadm)
     assert qos_classes(kubeadm.containers(), "cgroupfs") == QOS_CLASSES
-    others = kubeadm.shell(f"sha256sum {' '.join(OTHERS)}")
+    digests = kubeadm.shell(f"sha256sum {' '.join(OTHER_FILES)}")
 
     predicted = provision(kubeadm, "--check", "--diff")
     assert predicted.code == 0, predicted.output
@@ -141,7 +141,7 @@ def test_the_flag_that_overrides_the_driver_goes_and_the_other_stays(kubeadm: No
     assert (verdict, detail.startswith(f"Node {NAME} is Ready, as of ")) == ("passed", True)
     assert is_ready()
     assert kubeadm.shell(f"cat {EXTRA}") == "KUBELET_EXTRA_ARGS=--max-pods=20\n"
-    assert kubeadm.shell(f"sha256sum {' '.join(OTHERS)}") == others
+    assert kubeadm.shell(f"sha256sum {' '.join(OTHER_FILES)}") == digests
     assert not [flag for flag in flags(kubeadm) if "cgroup-driver" in flag]
     assert "--max-pods=20" in flags(kubeadm)
     assert qos_classes(kubeadm.containers(), "systemd") == QOS_CLASSES
@@ -155,7 +155,7 @@ def test_a_second_run_changes_nothing_on_kubeadms_node(kubeadm: Node) -> None:
     assert (kubeadm.tree(), kubeadm.services()) == (before, services)
 
 
-def test_an_api_server_that_is_silent_holds_nothing_up_and_is_told(kubeadm: Node) -> None:
+def test_an_api_server_that_does_not_respond_is_reported_without_delay(kubeadm: Node) -> None:
     with silent_server():
         run = kubeadm.ansible("restore", "-v")
     assert run.code == 0, run.output
@@ -163,7 +163,7 @@ def test_an_api_server_that_is_silent_holds_nothing_up_and_is_told(kubeadm: Node
     assert (verdict, "does not respond: no response within" in detail) == ("not proven", True)
     assert "--cgroup-driver=cgroupfs" in flags(kubeadm)
     assert qos_classes(kubeadm.containers(), "cgroupfs") == QOS_CLASSES
-    deadline = time.monotonic() + SETTLES
+    deadline = time.monotonic() + READY_TIMEOUT
     while not is_ready() and time.monotonic() < deadline:
         time.sleep(2)
     assert is_ready()

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node with settings that few have: cgroup root and folder of kubelet's own, drop-ins that disagree, crun.
+"""A node with rare settings: a separate cgroup root and directory of kubelet, conflicting drop-ins, crun.
 
-The memory manager becomes Static meanwhile. In this order.
+The memory manager changes to Static. In this order.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SPEC = (
     *("--kubelet-flag=--config-dir=/etc/kubernetes/kubelet.d", "--kubelet-flag=--root-dir=/data/kubelet"),
 )
 PREPARE = Path(__file__).with_name("settings.sh")
-FOLDER = "/data/kubelet"
+DIRECTORY = "/data/kubelet"
 DROPINS = "/etc/kubernetes/kubelet.d"
 NRI = {
     "colocation_nri_socket_path": "/run/nri/nri.sock",
@@ -74,25 +74,25 @@ def _before(odd: Node) -> dict[str, str]:
 
 
 def driver(node: Node) -> str:
-    """That of all containers, by their cgroups."""
+    """Return the driver of all containers, from their cgroups."""
     paths = node.containers()
-    (found,) = (name for name, shape in DRIVERS.items() if paths and all(map(shape.fullmatch, paths)))
-    return found
+    (name_of_driver,) = (name for name, shape in DRIVERS.items() if paths and all(map(shape.fullmatch, paths)))
+    return name_of_driver
 
 
 def checkpoint(node: Node, manager: str) -> dict[str, Any]:
-    """kubelet's own, of its manager of ``cpu`` or ``memory``."""
-    found: dict[str, Any] = json.loads(node.shell(f"cat {FOLDER}/{manager}_manager_state"))
-    return found
+    """Return the checkpoint of kubelet's ``cpu`` or ``memory`` manager."""
+    document: dict[str, Any] = json.loads(node.shell(f"cat {DIRECTORY}/{manager}_manager_state"))
+    return document
 
 
 def policies(node: Node) -> tuple[str, str]:
-    """Of the CPU and of the memory manager."""
+    """Return the policies of the CPU manager and the memory manager."""
     return checkpoint(node, "cpu")["policyName"], checkpoint(node, "memory")["policyName"]
 
 
 def pinned(node: Node, file: str) -> list[str]:
-    """What the kernel has in this file of the cgroups that containers run in, where that is anything."""
+    """Return the values of this file in the containers' cgroups, without empty ones."""
     paths = " ".join(f"/sys/fs/cgroup{path}/{file}" for path in node.containers())
     return node.shell(f"cat {paths}").split()
 
@@ -104,27 +104,27 @@ def run_by_crun(node: Node) -> bool:
 
 
 def handlers(node: Node) -> dict[str, str]:
-    """SystemdCgroup of each handler, by containerd's own reading of its files."""
+    """Return SystemdCgroup of each handler, from `containerd config dump`."""
     text = node.shell("containerd config dump")
     return dict(re.findall(r"runtimes\.(\w+)\.options\][^\[]*?SystemdCgroup = (\w+)", text))
 
 
 def read_only_port(node: Node) -> str:
-    """What it answers; the end of a traceback where nothing listens."""
+    """Return the response of the port; a traceback if nothing listens."""
     asks = (
         'from urllib.request import urlopen; print(urlopen("http://127.0.0.1:10255/pods", timeout=20).read().decode())'
     )
     return node.shell(f"python3 -c '{asks}' 2>&1 || true")
 
 
-def assessed(node: Node, folder: Path) -> dict[str, Any]:
-    run = node.ansible("assess", colocation_report_directory=str(folder))
+def assessed(node: Node, directory: Path) -> dict[str, Any]:
+    run = node.ansible("assess", colocation_report_directory=str(directory))
     assert run.code == 0, run.output
-    facts: dict[str, Any] = json.loads((folder / f"{NAME}.json").read_text())
+    facts: dict[str, Any] = json.loads((directory / f"{NAME}.json").read_text())
     return facts
 
 
-def test_what_is_in_force_is_named(odd: Node, before: dict[str, str], tmp_path: Path) -> None:
+def test_effective_values_are_named(odd: Node, before: dict[str, str], tmp_path: Path) -> None:
     assert driver(odd) == "systemd"
     assert run_by_crun(odd)
     assert policies(odd) == ("static", "None")
@@ -133,9 +133,9 @@ def test_what_is_in_force_is_named(odd: Node, before: dict[str, str], tmp_path: 
     facts = assessed(odd, tmp_path)
     kubelet = facts["kubelet"]
     assert (kubelet["cgroup_driver"], kubelet["cgroup_driver_source"]) == ("systemd", f"{DROPINS}/20-driver.conf")
-    assert [(found["path"], found["policy"]) for found in kubelet["checkpoints"]] == [
-        (f"{FOLDER}/cpu_manager_state", "static"),
-        (f"{FOLDER}/memory_manager_state", "None"),
+    assert [(entry["path"], entry["policy"]) for entry in kubelet["checkpoints"]] == [
+        (f"{DIRECTORY}/cpu_manager_state", "static"),
+        (f"{DIRECTORY}/memory_manager_state", "None"),
     ]
     codes = {finding["code"] for finding in facts["findings"]}
     assert {"cgroup-root-not-default", "kubelet-root-dir-not-default", "read-only-port-open"} <= codes
@@ -152,7 +152,7 @@ def test_reserved_memory_with_which_kubelet_would_not_start_is_refused(odd: Node
     assert (odd.tree(), odd.services()) == (tree, services)
 
 
-def test_all_of_it_is_changed_at_once(odd: Node, tmp_path: Path) -> None:
+def test_all_of_it_is_changed_in_one_run(odd: Node, tmp_path: Path) -> None:
     assert handlers(odd) == {"runc": "true", "second": "true"}
     predicted = odd.ansible("provision", "--check", "--diff", **PROFILE)
     assert predicted.code == 0, predicted.output
@@ -199,7 +199,7 @@ def test_assess_says_why_kubelet_does_not_start_with_reserved_memory(odd: Node, 
         f"systemctl restart kubelet; for _ in $(seq 120); do "
         f"journalctl --unit kubelet --since @{since} | grep -q 'command failed' && exit 0; sleep 0.5; done; exit 1"
     )
-    said = odd.shell(f"journalctl --unit kubelet --since @{since} --output cat")
-    assert r"the total amount \"100Mi\" of type \"memory\" is not equal to the value \"64Mi\"" in said
+    output = odd.shell(f"journalctl --unit kubelet --since @{since} --output cat")
+    assert r"the total amount \"100Mi\" of type \"memory\" is not equal to the value \"64Mi\"" in output
     codes = {finding["code"] for finding in assessed(odd, tmp_path)["findings"]}
     assert {"reserved-memory-unequal", "memory-checkpoint-policy-differs"} <= codes

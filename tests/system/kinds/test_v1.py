@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""On cgroup v1 a slice is in each controller that it was asked for, and all that was changed goes back.
+"""On cgroup v1 a slice exists in each requested controller, and all changes are rolled back.
 
-So does every setting, and a burst is worth something there, too.
+The same applies to every setting; a burst has an effect, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.system import burst, knobs
-from ansible_collections.volcano.colocation.tests.system.everything import ATTRIBUTES, OURS, cgroups, settle, state
+from ansible_collections.volcano.colocation.tests.system.everything import (
+    ATTRIBUTES,
+    MANAGED,
+    await_kubelet,
+    cgroups,
+    state,
+)
 from ansible_collections.volcano.colocation.tests.system.node import Node, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 from ansible_collections.volcano.colocation.tests.system.slices import changed, traces
@@ -34,38 +40,43 @@ def _v1(request: pytest.FixtureRequest) -> Iterator[Node]:
 
 
 def test_a_slice_is_in_every_controller_after_a_reboot_too(v1: Node) -> None:
-    wanted = {"controllers": ["cpu", "cpuset", "memory", "pids"], "properties": {"CPUWeight": 300, "MemoryMax": "256M"}}
-    there = [
+    desired = {
+        "controllers": ["cpu", "cpuset", "memory", "pids"],
+        "properties": {"CPUWeight": 300, "MemoryMax": "256M"},
+    }
+    expected = [
         # 300 * 1024 / 100: systemd src/core/cgroup.c.
         ("cpu", "cpu.shares", "3072"),
         ("memory", "memory.limit_in_bytes", "268435456"),
         ("cpuset", "cpuset.mems", "0"),
         ("pids", "pids.max", "max"),
     ]
-    folder = "colocation.slice/colocation-agents.slice"
-    command = "cat " + " ".join(f"/sys/fs/cgroup/{controller}/{folder}/{file}" for controller, file, _value in there)
-    assert changed(v1, **wanted) == 1
-    assert changed(v1, **wanted) == 0
-    assert v1.shell(command).split() == [value for _controller, _file, value in there]
+    directory = "colocation.slice/colocation-agents.slice"
+    command = "cat " + " ".join(
+        f"/sys/fs/cgroup/{controller}/{directory}/{file}" for controller, file, _value in expected
+    )
+    assert changed(v1, **desired) == 1
+    assert changed(v1, **desired) == 0
+    assert v1.shell(command).split() == [value for _controller, _file, value in expected]
     lab("reboot", v1.name)
-    assert v1.shell(command).split() == [value for _controller, _file, value in there]
-    assert changed(v1, **wanted) == 0
+    assert v1.shell(command).split() == [value for _controller, _file, value in expected]
+    assert changed(v1, **desired) == 0
     assert changed(v1, state="absent") == 1
     assert traces(v1) == ""
 
 
-def test_every_setting_is_set_read_and_put_back(v1: Node) -> None:
-    knobs.go_through(v1, "v1")
+def test_every_setting_is_set_read_and_restored(v1: Node) -> None:
+    knobs.check_all(v1, "v1")
 
 
-def test_with_a_burst_an_online_pod_is_stopped_less_often(v1: Node) -> None:
-    found = burst.compare(v1, "v1")
-    assert burst.is_proof(found), found
+def test_with_a_burst_an_online_pod_is_throttled_less_often(v1: Node) -> None:
+    periods = burst.compare(v1, "v1")
+    assert burst.is_proof(periods), periods
 
 
 def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
     v1.shell(f'python3 -c \'import os; os.setxattr("{KUBELET}", "user.site", b"kept")\'')
-    settle(v1, "systemd")
+    await_kubelet(v1, "systemd")
     before = state(v1)
     assert f"{KUBELET} user.site b'kept'" in before["attributes"]
 
@@ -78,11 +89,11 @@ def test_after_provision_and_restore_everything_is_as_it_was(v1: Node) -> None:
 
     run = v1.ansible("restore", "--diff")
     assert run.code == 0, run.output[-4000:]
-    settle(v1, "systemd")
+    await_kubelet(v1, "systemd")
     now = state(v1)
     for what, text in before.items():
         assert now[what] == text, what
-    assert v1.shell(OURS).strip() == ""
+    assert v1.shell(MANAGED).strip() == ""
     assert traces(v1) == ""
 
     run = v1.ansible("restore")

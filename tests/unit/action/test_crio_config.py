@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.support.tasks.node_image import contents, grow, without_state
-from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, Task, checked, noted, run, task
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import (
+    Run,
+    Task,
+    checked,
+    record_text,
+    run,
+    task,
+)
 
 DIRECTORY = "etc/crio/crio.conf.d"
 OWN_PATH = f"{DIRECTORY}/99-volcano-colocation.conf"
@@ -70,7 +77,7 @@ def lived(image: Path) -> Run:
     for step, (options, _changed, _text) in STEPS.items():
         real = task(step, "crio_config", root=str(image), **options)
         tasks += [checked({**real, "name": f"{step} checked", "register": f"{step}_checked"}), real]
-        tasks.append(noted(f"{step}_after", image / OWN_PATH))
+        tasks.append(record_text(f"{step}_after", image / OWN_PATH))
     return run(image.parent, tasks)
 
 

@@ -58,7 +58,7 @@ OF_JSON = {f"{record}, {damage}": (record, damage) for record in RECORDS for dam
 @pytest.fixture(name="root")
 def _root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A node that this collection has changed, with all its records."""
-    root = Tree(tmp_path / "image", "v2", "systemd").folder
+    root = Tree(tmp_path / "image", "v2", "systemd").directory
     grow(root, {})
     monkeypatch.setattr(cgroup_qos, "Host", lambda: Host(str(root)))
     assert run("kubelet_config", {"root": str(root), "cgroup_driver": "systemd"})["changed"]

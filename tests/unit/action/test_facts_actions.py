@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
+    DESIRED,
     DIFFERING,
     FIXTURES,
     NAMES,
-    WANTED,
     captured,
     golden,
     kubelet_adds,
@@ -76,7 +76,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Run:
     mismatch = str(FIXTURES / "snapshots" / f"{DIFFERING}.json")
     tasks += [
         checked(task("replay_checked", "node_facts", snapshot=mismatch)),
-        task("profile", "node_facts", snapshot=mismatch, **WANTED),
+        task("profile", "node_facts", snapshot=mismatch, **DESIRED),
         task("target", "node_facts", snapshot=mismatch, target_kubernetes="1.36"),
         task("secret", "node_facts", snapshot="secret.json", return_snapshot=True),
         task(

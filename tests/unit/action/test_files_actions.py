@@ -26,7 +26,14 @@ from ansible_collections.volcano.colocation.tests.support.tasks.node_image impor
     grow,
     without_state,
 )
-from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import Run, Task, checked, noted, run, task
+from ansible_collections.volcano.colocation.tests.support.tasks.play_tasks import (
+    Run,
+    Task,
+    checked,
+    record_text,
+    run,
+    task,
+)
 
 PLANTED = "hunter2-Zm9v"
 NRI = 'plugins."io.containerd.nri.v1.nri"'
@@ -81,9 +88,9 @@ def life(root: Path) -> list[Task]:
             real = task(name, module, root=str(root), **options)
             tasks += [
                 checked({**real, "name": f"{name} checked", "register": f"{name}_checked"}),
-                noted(f"{name}_before", root / FILE[module]),
+                record_text(f"{name}_before", root / FILE[module]),
                 real,
-                noted(f"{name}_after", root / FILE[module]),
+                record_text(f"{name}_after", root / FILE[module]),
             ]
     return tasks
 

@@ -124,8 +124,8 @@ def test_a_slice_and_what_starts_before_it(tmp_path: Path) -> None:
         "runtime.slice starts before slices.target and before kubelet.service with CPUWeight=39"
         " (/etc/systemd/system/runtime.slice)",
     ]
-    gone = both("systemd_slice", root, name="runtime.slice", state="absent")
-    assert gone["first_boot"] == ["runtime.slice: the collection does not start or change it"]
+    deleted = both("systemd_slice", root, name="runtime.slice", state="absent")
+    assert deleted["first_boot"] == ["runtime.slice: the collection does not start or change it"]
 
 
 def test_a_slice_of_somebody_else_is_named_as_theirs_with_our_drop_in(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ IMMUTABLE = ("talos", "flatcar", "bottlerocket-admin-container", "rhel-image-mod
 
 def image_of(directory: Path, monkeypatch: pytest.MonkeyPatch, release: str, mounts: str = "") -> Path:
     """A node with cgroups and an image's files below one root; cgroup_qos has no option for this."""
-    root = Tree(directory / "image", "v2", "systemd").folder
+    root = Tree(directory / "image", "v2", "systemd").directory
     grow(root, {"usr/lib/os-release": release})
     if mounts:
         place = root / "proc/self/mountinfo"

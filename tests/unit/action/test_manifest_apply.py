@@ -150,8 +150,8 @@ def test_what_the_schedulers_role_wrote_since_stays(apply: Task_) -> None:
     assert conf(apply.cluster) == "edited\n"
 
     apply.text = TEXT.replace("- name: gang", "- name: conformance")
-    told = apply()
-    assert f"fields that another client changed too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in told["msg"]
+    refused = apply()
+    assert f"fields that another client changed too: ConfigMap {SPACE}/{CONF}: data.{KEY}" in refused["msg"]
     assert conf(apply.cluster) == "edited\n"
     assert apply(adopt=True)["changed"]
     assert "conformance" in conf(apply.cluster)
@@ -225,8 +225,8 @@ def deployment(**different: Any) -> dict[str, Any]:
 
 def test_what_others_made_is_refused_or_taken_over_and_stays_when_all_goes(apply: Task_) -> None:
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}, deployment())
-    told = apply()
-    assert f"not created from it: Deployment {SPACE}/volcano-scheduler" in told["msg"]
+    refused = apply()
+    assert f"not created from it: Deployment {SPACE}/volcano-scheduler" in refused["msg"]
     assert apply.cluster.writes == []
     adopted = apply(adopt=True)
     assert f"patch Deployment {SPACE}/volcano-scheduler" in objects(adopted)
@@ -300,8 +300,8 @@ def test_apis_that_the_server_does_not_have_are_named_with_their_lines(apply: Ta
     apply.text = TEXT.replace("apiVersion: batch/v1", "apiVersion: batch/v9").replace(
         "\nkind: Queue\n", "\nkind: Job\n"
     )
-    told = apply()["msg"]
-    assert f"does not serve {apply.directory}/volcano.yaml:111: Job in batch/v9" in told
+    message = apply()["msg"]
+    assert f"does not serve {apply.directory}/volcano.yaml:111: Job in batch/v9" in message
     assert apply.cluster.writes == []
 
 
@@ -354,8 +354,8 @@ def test_a_foreign_job_is_created_again_when_it_is_adopted(apply: Task_) -> None
     apply.cluster.add({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     apply.cluster.add({"apiVersion": "batch/v1", "kind": "Job", **job})
     assert f"not created from it: Job {SPACE}/volcano-admission-init" in apply()["msg"]
-    taken = objects(apply(adopt=True))
-    assert [each for each in taken if " Job " in each] == [
+    changes = objects(apply(adopt=True))
+    assert [change for change in changes if " Job " in change] == [
         f"delete Job {SPACE}/volcano-admission-init",
         f"create Job {SPACE}/volcano-admission-init",
     ]
@@ -364,11 +364,11 @@ def test_a_foreign_job_is_created_again_when_it_is_adopted(apply: Task_) -> None
 
 def test_an_object_that_lost_our_mark_is_not_taken_away(apply: Task_) -> None:
     apply()
-    found = apply.cluster.get("Service", "volcano-admission-service", SPACE)
-    assert found
-    apply.cluster.add({**found, "metadata": {"name": "volcano-admission-service", "namespace": SPACE}})
-    left = apply.remove(remove_crds=True)["remaining"]
-    assert left == [
+    service = apply.cluster.get("Service", "volcano-admission-service", SPACE)
+    assert service
+    apply.cluster.add({**service, "metadata": {"name": "volcano-admission-service", "namespace": SPACE}})
+    remaining = apply.remove(remove_crds=True)["remaining"]
+    assert remaining == [
         f"Service {SPACE}/volcano-admission-service: it is not managed any more",
         f"Namespace {SPACE}: it also contains Service volcano-admission-service",
     ]
@@ -398,10 +398,10 @@ def test_nothing_goes_while_volcano_has_work(apply: Task_) -> None:
     apply()
     work = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup"}
     apply.cluster.add({**work, "metadata": {"name": "train", "namespace": "science"}})
-    held = apply.cluster.state()
-    told = apply.remove(remove_crds=True)
-    assert "Volcano is in use: 1 Jobs and PodGroups exist, for example PodGroup science/train" in told["msg"]
-    assert apply.cluster.state() == held
+    state = apply.cluster.state()
+    refused = apply.remove(remove_crds=True)
+    assert "Volcano is in use: 1 Jobs and PodGroups exist, for example PodGroup science/train" in refused["msg"]
+    assert apply.cluster.state() == state
     assert "failed" not in apply.remove(remove_in_use=True)
 
 

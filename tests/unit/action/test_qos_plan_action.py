@@ -70,9 +70,9 @@ def test_a_slice_that_is_only_wanted_is_made_and_weighed(answers: Run) -> None:
 
 
 def test_the_driver_that_kubelet_will_have_says_what_is_a_slice(answers: Run) -> None:
-    found = answers.results["other_driver"]
-    assert found["reserved_slices"] == []
-    assert "kubelet is not the path of a slice" in str(found["unsupported"])
+    qos_plan = answers.results["other_driver"]
+    assert qos_plan["reserved_slices"] == []
+    assert "kubelet is not the path of a slice" in str(qos_plan["unsupported"])
 
 
 @pytest.mark.parametrize(

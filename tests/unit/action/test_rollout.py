@@ -168,7 +168,7 @@ def test_a_host_that_cannot_be_reached_holds_nobody_up(tmp_path: Path) -> None:
 
 
 CHANGED = {"transaction": {"state": "committed"}, "verdict": "aligned", "plan": {"changes": [1]}}
-FAILED = {"failed": True, "msg": "It was put back.", "transaction": {"state": "rolled-back"}}
+FAILED = {"failed": True, "msg": "It was rolled back.", "transaction": {"state": "rolled-back"}}
 CHANGE = (
     {"name": "Change", "ansible.builtin.set_fact": {"node_aligned": "{{ becomes }}"}},
     {
@@ -194,7 +194,7 @@ def test_one_that_fails_stops_the_batches_after_its_own_and_one_table_tells_of_a
     status, output = rolled(tmp_path, hosts=hosts, colocation_rollout_batches=[2, 1])
     assert status == 2, output
     assert output.count("3 nodes in the rollout: 1 failed, 1 rolled back, 1 not touched") == 1, output
-    assert "n1  rolled back  It was put back." in output
+    assert "n1  rolled back  It was rolled back." in output
 
 
 def test_below_the_threshold_the_rollout_goes_on_and_its_summary_tells_who_failed(tmp_path: Path) -> None:

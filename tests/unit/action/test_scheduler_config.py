@@ -176,9 +176,9 @@ def test_a_password_in_the_configuration_is_not_shown(kubeconfig: str) -> None:
 
 
 def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
-    (found,) = run(server(), {"kubeconfig": kubeconfig, "cluster_uid": UID})["findings"]
-    assert (found["code"], found["severity"]) == ("scheduler-enqueue-blocks-preempt", "warning")
-    assert found["remedy"].startswith("Remove enqueue")
+    (finding,) = run(server(), {"kubeconfig": kubeconfig, "cluster_uid": UID})["findings"]
+    assert (finding["code"], finding["severity"]) == ("scheduler-enqueue-blocks-preempt", "warning")
+    assert finding["remedy"].startswith("Remove enqueue")
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {

@@ -25,7 +25,7 @@ LOCK = (STATE_DIRECTORY, f"{STATE_DIRECTORY}/qos.lock")
 def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tree:
     """The module has no option root: without this it would read the host of the tests."""
     tree = Tree(tmp_path / "node", "v2", "systemd")
-    monkeypatch.setattr(cgroup_qos, "Host", lambda: Host(str(tree.folder)))
+    monkeypatch.setattr(cgroup_qos, "Host", lambda: Host(str(tree.directory)))
     return tree
 
 
@@ -40,11 +40,13 @@ def spoil(node: Tree, files: dict[str, str | bytes]) -> None:
 def test_it_is_refused_and_the_tree_stays(name: str, node: Tree) -> None:
     case = CASES[name]
     spoil(node, dict(case.files))
-    before = {path: attributes for path, attributes in everything(node.folder).items() if path not in LOCK}
+    before = {path: attributes for path, attributes in everything(node.directory).items() if path not in LOCK}
     for check in (True, False):
         result = module("cgroup_qos", {"cgroup_root": ROOT, **case.options}, check=check)
         assert result.get("failed"), result
-        assert {path: attributes for path, attributes in everything(node.folder).items() if path not in LOCK} == before
+        assert {
+            path: attributes for path, attributes in everything(node.directory).items() if path not in LOCK
+        } == before
     for words in case.says:
         assert words in result["msg"]
     assert "Traceback" not in json.dumps(result)

@@ -21,8 +21,8 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
 from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import (
     Crash,
     break_step,
-    carry_out,
     crash,
+    run_transaction,
 )
 
 
@@ -66,5 +66,5 @@ def cut_off(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> Simulati
     with monkeypatch.context() as patched:
         break_step(patched, "write files", crash)
         with pytest.raises(Crash):
-            carry_out(simulation, document(simulation))
+            run_transaction(simulation, document(simulation))
     return simulation

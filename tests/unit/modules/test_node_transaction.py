@@ -24,9 +24,9 @@ def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
     (tmp_path / "etc").mkdir()
     (tmp_path / "var/lib/volcano-colocation/transactions/t-8").mkdir(parents=True)
     (tmp_path / "var/lib/volcano-colocation/transactions/t-9").mkdir()
-    found = module("node_transaction", {"action": "wait", "id": name, "wait": 0, "root": str(tmp_path)})
-    assert found["failed"] is True
-    assert f"id: {name!r} is not a transaction id" in found["msg"]
+    output = module("node_transaction", {"action": "wait", "id": name, "wait": 0, "root": str(tmp_path)})
+    assert output["failed"] is True
+    assert f"id: {name!r} is not a transaction id" in output["msg"]
 
 
 def document(**file: Any) -> str:

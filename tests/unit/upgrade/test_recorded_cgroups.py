@@ -29,8 +29,8 @@ def _tree(kind: tuple[str, str], root: Path) -> Tree:
     """A tree of the helper, replaced by the recorded one."""
     mode, _dash, driver = kind[1].partition("-")
     tree = Tree(root.with_name("made"), mode, driver)
-    tree.folder.rename(root.with_name("unused"))
-    unpack(recording(kind[0], "qos")[kind[1]]["tree"], tree.folder)
+    tree.directory.rename(root.with_name("unused"))
+    unpack(recording(kind[0], "qos")[kind[1]]["tree"], tree.directory)
     return tree
 
 

@@ -51,7 +51,7 @@ def test_kubelet_config_is_restored_to_the_original(state: str, run: str) -> Non
     journal = kubeadm_journal.parse_journal(
         ConfigMap("volcano-colocation", recorded[run]["journal"], "9", "kube-system")
     )
-    cluster = kubeadm_clusters.seen("a", found=current, journal=journal)
+    cluster = kubeadm_clusters.kubeadm_state("a", stored=current, journal=journal)
     back = plan_cluster_restore([kubeadm_clusters.host("a")], cluster, AUTO)
     assert (back.after, back.forget) == (recorded["original"], True)
 
@@ -63,14 +63,16 @@ def test_kubelet_config_is_changed_and_restored(state: str, run: str) -> None:
     journal = kubeadm_journal.parse_journal(
         ConfigMap("volcano-colocation", recorded[run]["journal"], "9", "kube-system")
     )
-    same = kubeadm_clusters.host("a", fields=kubeadm_clusters.WANTED)
-    assert plan_cluster([same], kubeadm_clusters.seen("a", found=current, journal=journal), AUTO).after is None
-    other = kubeadm_clusters.host("a", fields={**kubeadm_clusters.WANTED, kubeadm_clusters.CPU: "2"})
-    changed = plan_cluster([other], kubeadm_clusters.seen("a", found=current, journal=journal), AUTO)
+    same = kubeadm_clusters.host("a", fields=kubeadm_clusters.DESIRED)
+    assert (
+        plan_cluster([same], kubeadm_clusters.kubeadm_state("a", stored=current, journal=journal), AUTO).after is None
+    )
+    other = kubeadm_clusters.host("a", fields={**kubeadm_clusters.DESIRED, kubeadm_clusters.CPU: "2"})
+    changed = plan_cluster([other], kubeadm_clusters.kubeadm_state("a", stored=current, journal=journal), AUTO)
     assert changed.after is not None
     assert "cpu: '2'" in changed.after or 'cpu: "2"' in changed.after
     after = kubeadm_clusters.config_map(changed.after, "7")
-    observed = kubeadm_clusters.seen("a", found=after, journal=changed.journal)
+    observed = kubeadm_clusters.kubeadm_state("a", stored=after, journal=changed.journal)
     assert plan_cluster_restore([kubeadm_clusters.host("a")], observed, AUTO).after == recorded["original"]
 
 
@@ -108,11 +110,11 @@ def test_the_agent_is_changed_and_removed(state: str) -> None:
 
 
 def test_an_installation_that_was_cut_off_is_finished_and_goes_again(state: str) -> None:
-    found = recording(state, "agent")
-    cut = cluster(found["interrupted"])
+    states = recording(state, "agent")
+    cut = cluster(states["interrupted"])
     done = plans.apply_steps(cut, plans.plan(cut).steps)
     assert plans.plan(done).steps == ()
-    assert plans.apply_steps(done, plan_uninstall(done, plans.SPACE, plans.GRANTED).steps) == cluster(found["before"])
+    assert plans.apply_steps(done, plan_uninstall(done, plans.SPACE, plans.GRANTED).steps) == cluster(states["before"])
 
 
 # The scheduler's objects

@@ -13,7 +13,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state import le
 from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import unfinished_journals
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import recovery, runner
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RecoveryMode
-from ansible_collections.volcano.colocation.tests.support.node.restore_plan import FRESH, way_back
+from ansible_collections.volcano.colocation.tests.support.node.restore_plan import FRESH, make_restore_plan
 from ansible_collections.volcano.colocation.tests.support.node.simulation import (
     CHECKPOINT,
     CONTAINERD,
@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
     document,
 )
 from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import InProcess
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import run_transaction
 from ansible_collections.volcano.colocation.tests.support.recorded_states import STATES, node, recording
 
 CUT_OFF = [(state, step) for state in STATES for step in recording(state, "transaction")["interrupted"]]
@@ -46,7 +46,7 @@ def without_checkpoint(tree: dict[str, tuple[str, str]]) -> dict[str, tuple[str,
 
 
 def restore(simulation: InProcess, name: str) -> None:
-    result = carry_out(simulation, quiet(way_back(simulation, name)))
+    result = run_transaction(simulation, quiet(make_restore_plan(simulation, name)))
     assert (result["state"], result["error"]) == ("committed", None)
     assert ledger.load(simulation.store).targets == {}
 
@@ -76,7 +76,7 @@ def test_a_committed_transaction_is_changed_and_the_original_stays(state: str, r
     simulation = node(recording(state, "transaction")["committed"], root)
     change = quiet(document(simulation, "t-2", stale_cgroups=[], fresh_cgroups=[], validate=[]))
     change["files"] = [{**change["files"][0], "after": change["files"][0]["after"] + "podPidsLimit: 99\n"}]
-    assert carry_out(simulation, change)["state"] == "committed"
+    assert run_transaction(simulation, change)["state"] == "committed"
     assert "podPidsLimit: 99" in simulation.read(KUBELET_CONFIG)
     restore(simulation, "t-3")
     assert without_checkpoint(simulation.tree()) == without_checkpoint(before(state, root))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node before and after, as the fault injection sees it."""
+"""Pictures of a node before and after, for tests of the fault injection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEFORE = Picture(
     checkpoints={"cpu_manager_state": "none", "memory_manager_state": "None"},
     units={"kubelet.service": "ActiveState=active"},
     pods=("/kubepods/besteffort/pod1/ID", "/kubepods/besteffort/pod1/ID"),
-    ours=(),
+    managed=(),
     unfinished=(),
     planned={},
 )

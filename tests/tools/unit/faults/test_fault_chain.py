@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A row has ended when the run after it was seen, which is the one that meets the next row's fault."""
+"""A row ends with the next run, which meets the fault of the next row."""
 
 from __future__ import annotations
 
@@ -32,47 +32,47 @@ CUTS = tuple(row for row in ROWS if cut(row))
 
 @pytest.fixture(name="runs")
 def _runs(monkeypatch: pytest.MonkeyPatch) -> dict[str, Run]:
-    """What the run of a row said, by its name; every node ends as before."""
-    said: dict[str, Run] = {}
+    """Output of each row's run by row name; every node ends as before."""
+    outputs: dict[str, Run] = {}
 
     def outcome(injection: Injection) -> Outcome:
-        injection.run = said[injection.row.name]
+        injection.run = outputs[injection.row.name]
         injection.struck.append(injection.row.fault.where)
-        return Outcome(injection.row.name, Verdict.KEPT, end="as before")
+        return Outcome(injection.row.name, Verdict.PASSED, end="as before")
 
     monkeypatch.setattr(Injection, "outcome", outcome)
     monkeypatch.setattr(chain, "take_down", lambda _name: None)
-    return said
+    return outputs
 
 
-def chained(tmp_path: Path, kept: list[Outcome]) -> Chain:
-    return Chain("v2", tmp_path, kept.append, FaultNode(Node("faults-v2", "", tmp_path), Silence(lambda: True)))
+def chained(tmp_path: Path, outcomes: list[Outcome]) -> Chain:
+    return Chain("v2", tmp_path, outcomes.append, FaultNode(Node("faults-v2", "", tmp_path), Silence(lambda: True)))
 
 
-def test_the_next_row_s_run_tells_of_the_one_before(tmp_path: Path, runs: dict[str, Run]) -> None:
-    kept: list[Outcome] = []
-    carrier = chained(tmp_path, kept)
+def test_the_next_rows_run_reports_the_row_before(tmp_path: Path, runs: dict[str, Run]) -> None:
+    outcomes: list[Outcome] = []
+    carrier = chained(tmp_path, outcomes)
     runs.update({CUTS[0].name: Run(2, ""), CUTS[1].name: Run(2, UNDONE)})
-    carrier.carry_out(CUTS[0])
-    assert kept == []
-    carrier.carry_out(CUTS[1])
-    assert [(each.row, each.verdict) for each in kept] == [(CUTS[0].name, Verdict.KEPT)]
-    assert kept[0].following == "went on, and met the next fault; told of the undoing at boot"
+    carrier.inject(CUTS[0])
+    assert outcomes == []
+    carrier.inject(CUTS[1])
+    assert [(row_outcome.row, row_outcome.verdict) for row_outcome in outcomes] == [(CUTS[0].name, Verdict.PASSED)]
+    assert outcomes[0].following == "went on, and met the next fault; reported the roll-back at boot"
 
 
 def test_a_run_that_does_not_say_what_was_undone_loses_the_row_before(tmp_path: Path, runs: dict[str, Run]) -> None:
-    kept: list[Outcome] = []
-    carrier = chained(tmp_path, kept)
+    outcomes: list[Outcome] = []
+    carrier = chained(tmp_path, outcomes)
     runs.update({CUTS[0].name: Run(2, ""), CUTS[1].name: Run(2, "")})
     for row in CUTS[:2]:
-        carrier.carry_out(row)
-    assert [each.verdict for each in kept] == [Verdict.LOST]
-    assert kept[0].wrong == ("the next run did not say: was undone when it booted",)
+        carrier.inject(row)
+    assert [row_outcome.verdict for row_outcome in outcomes] == [Verdict.FAILED]
+    assert outcomes[0].wrong == ("the next run did not say: was undone when it booted",)
 
 
 @pytest.fixture(name="evidence")
 def _evidence(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Rows of which what their node said was kept."""
+    """Rows for which evidence of the node was saved."""
     rows: list[str] = []
     monkeypatch.setattr(chain, "keep_evidence", lambda _name, row: rows.append(row))
     return rows
@@ -82,15 +82,17 @@ def silent(*_arguments: object) -> NoReturn:
     raise NodeSilent("it went silent")
 
 
-def test_a_node_that_goes_silent_tells_nothing_of_its_row(
+def test_a_node_that_goes_silent_gives_no_result_for_its_row(
     tmp_path: Path, runs: dict[str, Run], evidence: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert not runs
-    kept: list[Outcome] = []
-    carrier = chained(tmp_path, kept)
+    outcomes: list[Outcome] = []
+    carrier = chained(tmp_path, outcomes)
     monkeypatch.setattr(Injection, "outcome", silent)
-    carrier.carry_out(CUTS[0])
-    assert [(each.verdict, each.wrong) for each in kept] == [(Verdict.NOT_INJECTED, ("it went silent",))]
+    carrier.inject(CUTS[0])
+    assert [(row_outcome.verdict, row_outcome.wrong) for row_outcome in outcomes] == [
+        (Verdict.NOT_INJECTED, ("it went silent",))
+    ]
     assert evidence == [CUTS[0].name]
     assert carrier.node is None
 
@@ -98,13 +100,13 @@ def test_a_node_that_goes_silent_tells_nothing_of_its_row(
 def test_rows_whose_node_goes_silent_in_their_next_run_are_left_to_be_tried_again(
     tmp_path: Path, runs: dict[str, Run], evidence: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept: list[Outcome] = []
-    carrier = chained(tmp_path, kept)
+    outcomes: list[Outcome] = []
+    carrier = chained(tmp_path, outcomes)
     runs[CUTS[0].name] = Run(2, "")
-    carrier.carry_out(CUTS[0])
+    carrier.inject(CUTS[0])
     monkeypatch.setattr(FaultNode, "provision", silent)
     carrier.close()
-    assert kept == []
+    assert outcomes == []
     assert evidence == [CUTS[0].name]
     assert (carrier.node, carrier.waiting) == (None, [])
 

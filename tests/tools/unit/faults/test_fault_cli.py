@@ -20,7 +20,7 @@ PAGE = f"before\n{report.BEGIN}\n\nNot run yet.\n\n{report.END}\nafter\n"
 
 @pytest.fixture(name="page", autouse=True)
 def _page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Results and page of a test's own."""
+    """Separate results and page for each test."""
     page = tmp_path / "faults.md"
     page.write_text(PAGE)
     monkeypatch.setattr(cli, "RESULTS", tmp_path / "results.jsonl")
@@ -30,11 +30,11 @@ def _page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return page
 
 
-def kept(folder: Path, verdict: Verdict = Verdict.KEPT) -> None:
-    results = Results(folder / "results.jsonl", "code")
+def add_results(directory: Path, verdict: Verdict = Verdict.PASSED) -> None:
+    results = Results(directory / "results.jsonl", "code")
     for row in ROWS:
-        results.add(Outcome(row.name, Verdict.KEPT, "as before", code="code"))
-    if verdict is not Verdict.KEPT:
+        results.add(Outcome(row.name, Verdict.PASSED, "as before", code="code"))
+    if verdict is not Verdict.PASSED:
         results.add(Outcome(ROWS[0].name, verdict, wrong=("different",), code="code"))
 
 
@@ -56,7 +56,7 @@ def test_without_all_results_the_page_stays_and_it_fails(page: Path) -> None:
 
 
 def test_a_whole_table_is_written_into_the_page(page: Path, tmp_path: Path) -> None:
-    kept(tmp_path)
+    add_results(tmp_path)
     assert cli.main(["--report"]) == 0
     assert f"{len(ROWS)} faults injected, 0 lost." in page.read_text()
     assert "Not run yet." not in page.read_text()
@@ -65,7 +65,7 @@ def test_a_whole_table_is_written_into_the_page(page: Path, tmp_path: Path) -> N
 def test_one_that_was_lost_is_written_too_and_it_fails(
     page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept(tmp_path, Verdict.LOST)
+    add_results(tmp_path, Verdict.FAILED)
     assert cli.main(["--report"]) == 1
     assert f"{len(ROWS)} faults injected, 1 lost." in page.read_text()
     assert f"LOST: {ROWS[0].name}: different" in capsys.readouterr().out
@@ -86,14 +86,14 @@ def test_results_belong_to_the_code_that_is_run(tmp_path: Path) -> None:
         "roles/node/tasks/main.yml",
         "playbooks/provision.yml",
     )
-    others = ("docs/a.md", "roles/qos/tasks/main.yml", "playbooks/restore.yml", "plugins/module_utils/other.py")
-    for name in (*counts, *others, *PROGRAMS):
+    unrelated = ("docs/a.md", "roles/qos/tasks/main.yml", "playbooks/restore.yml", "plugins/module_utils/other.py")
+    for name in (*counts, *unrelated, *PROGRAMS):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     (tmp_path / PROGRAMS[-1]).write_text(ENGINE)
     (tmp_path / "plugins/module_utils/transaction/runner.py").write_text("from .steps import STEPS\n")
     first = code_digest(tmp_path)
-    for name in others:
+    for name in unrelated:
         (tmp_path / name).write_text("2")
         assert code_digest(tmp_path) == first, name
     for name in counts:
@@ -108,12 +108,12 @@ def test_what_the_digest_is_made_of_is_there() -> None:
 
 
 def test_the_shorter_set_leaves_the_checkout_as_it_is(page: Path, tmp_path: Path) -> None:
-    kept(tmp_path)
+    add_results(tmp_path)
     before = (tmp_path / "results.jsonl").read_text()
-    assert cli.main(["--short", "--report"]) == 1, "results of the long run are none of the short one"
+    assert cli.main(["--short", "--report"]) == 1, "results of the long run do not count for the short one"
     results = Results(tmp_path / "short.jsonl", "code")
     for row in short():
-        results.add(Outcome(row.name, Verdict.KEPT, "as before", code="code"))
+        results.add(Outcome(row.name, Verdict.PASSED, "as before", code="code"))
     assert cli.main(["--short", "--report"]) == 0
     assert (page.read_text(), (tmp_path / "results.jsonl").read_text()) == (PAGE, before)
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A real process is stopped when its journal says the moment, and only then."""
+"""A real process is stopped when its journal names the moment, and only then."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ansible_collections.volcano.colocation.tests.faults.guest import hold
 @pytest.fixture(name="engine")
 def _engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Process of an engine that holds the lock."""
-    monkeypatch.setattr(hold, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(hold, "DIRECTORY", str(tmp_path))
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
         (tmp_path / "lock").write_text(f"transaction 1 from here, pid {process.pid}, since now\n")
         yield process.pid
         process.kill()
 
 
-def journal(folder: Path, step: str, state: str = "applying", name: str = "20260101T000000-a") -> None:
-    path = folder / "transactions" / name / "journal.json"
+def journal(directory: Path, step: str, state: str = "applying", name: str = "20260101T000000-a") -> None:
+    path = directory / "transactions" / name / "journal.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name("partial")
     partial.write_text(json.dumps({"id": name, "step": step, "state": state}))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.tests.faults.fault import End
-from ansible_collections.volcano.colocation.tests.faults.judge import not_aligned, reached, settled
+from ansible_collections.volcano.colocation.tests.faults.judge import is_stable, not_aligned, reached
 
 from .fault_pictures import BEFORE, CHECKPOINT, COMMITTED, KUBELET, SYSTEMD
 
@@ -30,7 +30,7 @@ def test_only_an_allowed_end_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             {"files": {**BEFORE.files, KUBELET: "-rw-r--r-- 0:7 bb"}},
@@ -51,16 +51,16 @@ def test_only_an_allowed_end_counts() -> None:
         ),
         ({"pods": BEFORE.pods[:1]}, f"pods: {BEFORE.pods[0]}, {BEFORE.pods[1]} -> {BEFORE.pods[0]}"),
         ({"pods": ()}, f"pods: {BEFORE.pods[0]}, {BEFORE.pods[1]} -> none"),
-        ({"ours": (UNIT,)}, f"left behind: {UNIT}"),
+        ({"managed": (UNIT,)}, f"left behind: {UNIT}"),
         ({"unfinished": ("20261121T013455-1a2b3c4d",)}, "unfinished: 20261121T013455-1a2b3c4d"),
     ],
 )
-def test_whatever_is_not_as_before_is_named(change: dict[str, Any], said: str) -> None:
-    assert reached(BEFORE, replace(BEFORE, **change), (End.BEFORE,)) == (None, (said,))
+def test_whatever_is_not_as_before_is_named(change: dict[str, Any], message: str) -> None:
+    assert reached(BEFORE, replace(BEFORE, **change), (End.BEFORE,)) == (None, (message,))
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             {"files": {**COMMITTED.files, KUBELET: "-rw------- 0:7 bb"}},
@@ -79,8 +79,8 @@ def test_whatever_is_not_as_before_is_named(change: dict[str, Any], said: str) -
         ({"pods": (SYSTEMD,)}, "pods: 2 containers -> 1"),
     ],
 )
-def test_whatever_is_not_as_planned_is_named(change: dict[str, Any], said: str) -> None:
-    assert reached(BEFORE, replace(COMMITTED, **change), (End.COMMITTED,)) == (None, (said,))
+def test_whatever_is_not_as_planned_is_named(change: dict[str, Any], message: str) -> None:
+    assert reached(BEFORE, replace(COMMITTED, **change), (End.COMMITTED,)) == (None, (message,))
 
 
 def test_a_node_between_the_two_is_neither() -> None:
@@ -99,9 +99,9 @@ def test_aligned_is_what_the_kernel_says() -> None:
     assert not_aligned(BEFORE, replace(COMMITTED, pods=BEFORE.pods)) != ()
 
 
-def test_a_node_is_settled_when_nothing_of_ours_is_at_work() -> None:
-    assert settled(BEFORE, COMMITTED)
-    assert not settled(BEFORE, replace(BEFORE, ours=("volcano-colocation-1.service",)))
-    assert not settled(BEFORE, replace(BEFORE, unfinished=("1",)))
-    assert not settled(BEFORE, replace(BEFORE, pods=BEFORE.pods[:1]))
-    assert not settled(BEFORE, replace(BEFORE, units={}))
+def test_a_node_is_stable_when_no_work_of_the_collection_remains() -> None:
+    assert is_stable(BEFORE, COMMITTED)
+    assert not is_stable(BEFORE, replace(BEFORE, managed=("volcano-colocation-1.service",)))
+    assert not is_stable(BEFORE, replace(BEFORE, unfinished=("1",)))
+    assert not is_stable(BEFORE, replace(BEFORE, pods=BEFORE.pods[:1]))
+    assert not is_stable(BEFORE, replace(BEFORE, units={}))

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,18 +18,18 @@ from ansible_collections.volcano.colocation.tests.faults.picture import differen
 
 def test_type_mode_owner_and_content_are_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "pods" / "1").mkdir(parents=True)
-    (tmp_path / "folder").mkdir(mode=0o750)
-    (tmp_path / "folder" / "file").write_text("text\n")
-    (tmp_path / "folder" / "file").chmod(0o640)
-    (tmp_path / "link").symlink_to("folder/file")
-    monkeypatch.setattr(picture, "FOLDERS", (str(tmp_path),))
+    (tmp_path / "directory").mkdir(mode=0o750)
+    (tmp_path / "directory" / "file").write_text("text\n")
+    (tmp_path / "directory" / "file").chmod(0o640)
+    (tmp_path / "link").symlink_to("directory/file")
+    monkeypatch.setattr(picture, "DIRECTORIES", (str(tmp_path),))
     monkeypatch.setattr(picture, "LEFT_OUT", (str(tmp_path / "pods"),))
     owner, digest = f"{os.getuid()}:{os.getgid()}", hashlib.sha256(b"text\n").hexdigest()
-    found = {os.path.relpath(path, tmp_path): what for path, what in picture.tree().items()}
-    assert found == {
-        "folder": f"drwxr-x--- {owner}",
-        "folder/file": f"-rw-r----- {owner} {digest}",
-        "link": f"lrwxrwxrwx {owner} folder/file",
+    contents = {os.path.relpath(path, tmp_path): what for path, what in picture.tree().items()}
+    assert contents == {
+        "directory": f"drwxr-x--- {owner}",
+        "directory/file": f"-rw-r----- {owner} {digest}",
+        "link": f"lrwxrwxrwx {owner} directory/file",
     }
 
 
@@ -45,9 +47,10 @@ def test_what_kubelet_had_half_written_is_not_in_it(path: str, is_left_out: bool
 
 
 def test_the_document_is_read_back() -> None:
-    text = '{"files": {"a": "b"}, "checkpoints": {}, "units": {}, "pods": ["/x"], "ours": [], "unfinished": ["1"]'
-    found = parse_picture(text + ', "planned": {"/etc/a": null}}')
-    assert (found.pods, found.unfinished, found.planned) == (("/x",), ("1",), {"/etc/a": None})
+    empty: dict[str, Any] = {"checkpoints": {}, "units": {}, "ours": []}
+    document = {**empty, "files": {"a": "b"}, "pods": ["/x"], "unfinished": ["1"], "planned": {"/etc/a": None}}
+    parsed = parse_picture(json.dumps(document))
+    assert (parsed.pods, parsed.unfinished, parsed.planned) == (("/x",), ("1",), {"/etc/a": None})
 
 
 def test_differences_name_what_came_went_and_changed() -> None:

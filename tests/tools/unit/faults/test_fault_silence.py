@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The run that waits for a node that went silent is ended."""
+"""A run that waits for a node that stopped responding is ended."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of faults is large enough, and each of its commands is a command."""
+"""The table of faults is large enough, and each command is valid shell."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_there_are_enough_of_them() -> None:
     assert {row.fault.kind for row in ROWS} == set(Kind)
 
 
-def test_every_fault_is_tried_on_both_cgroup_versions_under_a_name_of_its_own() -> None:
+def test_every_fault_is_tried_on_both_cgroup_versions_under_a_unique_name() -> None:
     counted = Counter(row.cgroup for row in ROWS)
     assert counted["v1"] == counted["v2"] == len(FAULTS)
     assert len({row.name for row in ROWS}) == len(ROWS)
@@ -47,8 +47,8 @@ def test_kills_and_power_cuts_come_at_every_step(kind: Kind, cgroup: str) -> Non
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_every_moment_is_one_that_a_journal_can_say(fault: Fault) -> None:
-    said = {*NAMED, *(f"undo: {name}" for name in NAMED), *(state.value for state in State)}
-    assert {strike.moment for strike in fault.strikes} <= said
+    names = {*NAMED, *(f"undo: {name}" for name in NAMED), *(state.value for state in State)}
+    assert {strike.moment for strike in fault.strikes} <= names
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
@@ -60,9 +60,9 @@ def test_no_engine_is_left_held(fault: Fault) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_every_command_is_one_for_a_shell(fault: Fault) -> None:
-    given = [fault.prepare, fault.mend, fault.clean, fault.keeps]
-    given += [command for strike in fault.strikes for command in (strike.command, strike.afterwards)]
-    for command in filter(None, given):
+    scripts = [fault.prepare, fault.repair, fault.clean, fault.keeps]
+    scripts += [command for strike in fault.strikes for command in (strike.command, strike.afterwards)]
+    for command in filter(None, scripts):
         subprocess.run(["sh", "-n", "-c", f"export PATH=/bin; {command}"], check=True)
 
 
@@ -71,29 +71,29 @@ def test_what_makes_trouble_before_the_run_or_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "left"),
+    ("arguments", "remaining"),
     [
         ("--root /run/runc --systemd-cgroup create --bundle x id", "--root /run/runc create --bundle x id"),
         ("--root /run/runc state id", "--root /run/runc state id"),
     ],
 )
-def test_the_other_runc_forgets_its_driver(given: str, left: str) -> None:
+def test_the_other_runc_forgets_its_driver(arguments: str, remaining: str) -> None:
     script = f"real=echo\n{commands.OTHER_DRIVER}"
-    done = subprocess.run(["sh", "-c", script, "runc", *given.split()], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == left
+    done = subprocess.run(["sh", "-c", script, "runc", *arguments.split()], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == remaining
 
 
 @pytest.mark.parametrize(
-    ("given", "status"),
+    ("arguments", "status"),
     [
         ("--config /var/lib/volcano-colocation/transactions/1/candidates/0-config.toml config dump", 1),
         ("--config /etc/containerd/config.toml config dump", 0),
         ("--version", 0),
     ],
 )
-def test_the_other_containerd_refuses_what_is_new_only(given: str, status: int) -> None:
+def test_the_other_containerd_refuses_what_is_new_only(arguments: str, status: int) -> None:
     script = f"real=true\n{commands.NO_DUMP}"
-    assert subprocess.run(["sh", "-c", script, "containerd", *given.split()], check=False).returncode == status
+    assert subprocess.run(["sh", "-c", script, "containerd", *arguments.split()], check=False).returncode == status
 
 
 def test_the_shorter_set_has_both_versions_and_different_kinds() -> None:

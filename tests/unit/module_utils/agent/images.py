@@ -43,10 +43,10 @@ class ImageRuntime(cri_server.Runtime):
     imported: list[Image] = field(default_factory=list)
     bare_ids: bool = False
 
-    def answer(self, stream: int, path: str, message: bytes) -> list[bytes]:
+    def respond(self, stream: int, path: str, message: bytes) -> list[bytes]:
         service, method = path[1:].split("/")
         if service != f"runtime.{self.api}.ImageService":
-            return super().answer(stream, path, message)
+            return super().respond(stream, path, message)
         self.calls.append(method)
         # ImageStatusRequest, RemoveImageRequest: image 1 (ImageSpec: image 1); all lengths here fit one octet.
         spec = message[2 : 2 + message[1]]

@@ -20,7 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
     Simulation,
     document,
 )
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, run_transaction
 
 JOB = {"batch.kubernetes.io/job-name": "batch"}
 BEFORE = {"default/etcd": 1, "default/proxy": 1, "default/work": 1}
@@ -114,7 +114,7 @@ def test_a_pod_that_ends_before_its_sandbox_is_removed_is_not_missing(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_work(simulation, monkeypatch, 0)
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert (result["state"], result["error"]) == ("committed", None)
     (returned,) = [entry for entry in result["gate"] if entry["check"] == "pods returned"]
     assert returned["detail"] == "2 pods; ended with exit code 0 in between: default/work"
@@ -124,13 +124,13 @@ def test_an_ended_pod_is_not_missing_after_a_roll_back(simulation: Simulation, m
     with_work(simulation, monkeypatch, 0)
     plan = document(simulation)
     plan["gate"]["cpu_manager"]["policy"] = "another"
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert result["state"] == "rolled-back", result["error"]
     assert simulation.state() == {CONTAINERD: "active", KUBELET: "active"}
 
 
 def test_a_failed_pod_is_missing(simulation: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     with_work(simulation, monkeypatch, 1)
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert result["state"] == "rollback-failed"
     assert "1 of 3 pods do not run as before: default/work" in result["error"]["node"]

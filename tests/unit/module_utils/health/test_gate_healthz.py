@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.health.kubelet_
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd import service_units
 from ansible_collections.volcano.colocation.tests.support.node.simulation import KUBELET, Simulation, document
 from ansible_collections.volcano.colocation.tests.support.node.tcp_listener import listening
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import run_transaction
 
 NOWHERE = "http://127.0.0.1:9/healthz"
 
@@ -39,7 +39,7 @@ def healthz_finding(result: dict[str, Any]) -> tuple[str, str]:
 
 
 def test_an_endpoint_that_did_not_respond_before_is_not_proven(simulation: Simulation) -> None:
-    result = carry_out(simulation, plan_that_asks(simulation, NOWHERE))
+    result = run_transaction(simulation, plan_that_asks(simulation, NOWHERE))
     assert result["state"] == "committed"
     status, detail = healthz_finding(result)
     assert status == "not proven"
@@ -47,7 +47,7 @@ def test_an_endpoint_that_did_not_respond_before_is_not_proven(simulation: Simul
 
 
 def test_a_disabled_endpoint_is_reported(simulation: Simulation) -> None:
-    result = carry_out(simulation, plan_that_asks(simulation, None))
+    result = run_transaction(simulation, plan_that_asks(simulation, None))
     assert result["state"] == "committed"
     assert healthz_finding(result) == ("not proven", "kubelet's health endpoint is disabled (healthzPort 0)")
 
@@ -57,7 +57,7 @@ def test_a_kubelet_that_dies_is_detected_anyway(simulation: Simulation, url: str
     plan = plan_that_asks(simulation, url)
     plan["files"][0]["after"] += "dies: true\n"
     tree = simulation.tree()
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert (result["state"], result["error"]["step"]) == ("rolled-back", "health gate")
     assert "kubelet stays up: kubelet.service ended after its start" in result["error"]["message"]
     assert simulation.tree() == tree
@@ -66,7 +66,7 @@ def test_a_kubelet_that_dies_is_detected_anyway(simulation: Simulation, url: str
 def test_an_endpoint_that_responded_before_is_required(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][0]["after"] += "silent: true\n"
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert (result["state"], healthz_finding(result)[0]) == ("rolled-back", "failed")
 
 
@@ -133,7 +133,7 @@ def test_an_error_while_waiting_for_the_old_health_still_yields_a_result(
 
     monkeypatch.setattr(pod_checks, "pods_returned", fail)
     tree = simulation.tree()
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert result["state"] == "rollback-failed"
     assert "health gate: unexpected RuntimeError" in result["error"]["node"]
     assert simulation.tree() == tree

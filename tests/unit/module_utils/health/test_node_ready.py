@@ -57,7 +57,7 @@ def ask(simulation: Simulation, started: float | None = STARTED) -> tuple[Verdic
 
 
 def says(simulation: Simulation, server: ApiServer, status: int, body: Any) -> tuple[Verdict, str]:
-    server.answer = lambda: (status, body)
+    server.respond = lambda: (status, body)
     return ask(simulation)
 
 
@@ -162,7 +162,7 @@ def test_a_server_that_does_not_respond(
     simulation: Simulation, server: ApiServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(https_get, "TIMEOUT", 0.4)
-    server.answer = lambda: None
+    server.respond = lambda: None
     began = time.monotonic()
     verdict, detail = ask(simulation)
     assert (verdict, time.monotonic() - began < 4) == (Verdict.SILENT, True)
@@ -171,7 +171,7 @@ def test_a_server_that_does_not_respond(
 
 def test_a_server_that_closes_the_connection_does_not_respond(simulation: Simulation, server: ApiServer) -> None:
     """Reported as no response; some versions report it as a TLS error without a name."""
-    server.answer = lambda: HANG_UP
+    server.respond = lambda: HANG_UP
     verdict, detail = ask(simulation)
     assert verdict is Verdict.SILENT
     assert detail.startswith(
@@ -268,9 +268,9 @@ def test_the_start_time_of_a_kubelet_that_someone_else_started(simulation: Simul
     assert ask(simulation, None) == (Verdict.WAITING, f"systemd does not report the start time of {KUBELET}")
     # The simulated wall clock is 0 when the monotonic one is 1000.
     simulation.units[KUBELET].started = 990.0
-    server.answer = lambda: (200, node_document("True", "1969-12-31T23:59:49Z"))
+    server.respond = lambda: (200, node_document("True", "1969-12-31T23:59:49Z"))
     assert ask(simulation, None)[0] is Verdict.WAITING
-    server.answer = lambda: (200, node_document("True", "1969-12-31T23:59:50Z"))
+    server.respond = lambda: (200, node_document("True", "1969-12-31T23:59:50Z"))
     assert ask(simulation, None)[0] is Verdict.PASSED
 
 
@@ -291,7 +291,7 @@ def test_the_baseline_says_whether_the_node_was_ready_and_why_not(simulation: Si
 
     assert baseline() == {"ready": True, "reason": ""}
     assert baseline(kubelet_runs=False)["reason"].startswith("kubelet was not running before")
-    server.answer = lambda: (200, node_document("Unknown", STALE, reason="NodeStatusUnknown"))
+    server.respond = lambda: (200, node_document("Unknown", STALE, reason="NodeStatusUnknown"))
     observed = baseline()
     assert observed == {"ready": False, "reason": f"Node {NODE} was not Ready before the change: NodeStatusUnknown"}
     simulation.write(PATH, "a: &b c\n")

@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_docu
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import preflight
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import never_cancelled
 from ansible_collections.volcano.colocation.tests.support.node.simulation import NRI, Simulation, document
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import run_transaction
 
 CHECK = "NRI plugins"
 
@@ -74,7 +74,7 @@ def test_a_late_plugin_is_waited_for(simulation: Simulation) -> None:
 def test_a_change_after_which_all_plugins_reconnect_is_committed(simulation: Simulation) -> None:
     simulation.connect_plugins(2)
     simulation.returning_plugins = 2
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert (result["state"], plugin_findings(result)) == ("committed", [("passed", "2 of 2 connected")])
 
 
@@ -82,12 +82,12 @@ def test_a_missing_plugin_rolls_the_change_back(simulation: Simulation) -> None:
     simulation.connect_plugins(2)
     simulation.returning_plugins = 1
     tree = simulation.tree()
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert (result["state"], plugin_findings(result)) == ("rolled-back", [("failed", "1 of 2 connected")])
     assert f"{CHECK}: 1 of 2 connected" in result["error"]["message"]
     assert simulation.tree() == tree
 
 
 def test_without_plugins_before_none_is_waited_for(simulation: Simulation) -> None:
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert (result["state"], plugin_findings(result)) == ("committed", [])

@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.installed
 from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY, Store
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import runner
 from ansible_collections.volcano.colocation.tests.support.node.directory_tree import Tree, tree_of, unpack
-from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import Settling, no_disk
+from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import InterruptedNodes, no_disk
 from ansible_collections.volcano.colocation.tests.support.node.kills import Moment, Watched
 
 pytestmark = pytest.mark.exhaustive
@@ -64,15 +64,15 @@ class Image(Watched):
         )
 
 
-class Images(Settling[Image]):
+class Images(InterruptedNodes[Image]):
     def untouched(self) -> Image:
-        image = Image(self.folder())
+        image = Image(self.new_directory())
         image.write("/etc/keep", "keep\n")
         image.write("/etc/systemd/system/foreign.slice", "[Slice]\n")
         return image
 
     def node(self, moment: Moment) -> Image:
-        image = Image(self.folder())
+        image = Image(self.new_directory())
         unpack(moment.tree, image.root)
         return image
 
@@ -126,4 +126,4 @@ def test_the_next_run_ends_clean_after_any_kill(images: Images) -> None:
 
     moments = images.moments(images.restored(), cleans, no_disk)
     assert len(moments) > 20
-    assert images.settle(moments, cleans, check) >= len(moments)
+    assert images.recover_all(moments, cleans, check) >= len(moments)

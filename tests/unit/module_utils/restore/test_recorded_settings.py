@@ -95,7 +95,7 @@ def test_systemd_values_are_restored_and_the_unit_is_removed(node: SystemdTree) 
     recorded_settings.restore_settings(node.host, Clock())
 
     assert node.texts() == before
-    assert node.systemd.held(UNIT, "MemoryHigh") == INFINITY
+    assert node.systemd.value_of(UNIT, "MemoryHigh") == INFINITY
     node.systemd.realize(UNIT)
     assert node.texts() == before
     assert not reapply_unit.is_present(node.host)

@@ -23,7 +23,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.settings.owners
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.target_cgroups import Target
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import INFINITY, Property
-from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import PODS, UIDS, Tree, bury
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import PODS, UIDS, Tree, make_unwritable
 from ansible_collections.volcano.colocation.tests.support.node.unit_manager import SystemdTree
 
 POD = {"uid": UIDS["besteffort"]}
@@ -77,7 +77,7 @@ def test_the_weight_is_restored_when_a_later_write_fails(
     other = kernel.cgroup.replace(UIDS["besteffort"], UIDS["besteffort"].replace("0", "f"))
     tree.make(other)
     plan = tree.plan(qos_class="besteffort", level="pods", settings={"cpu_idle": True})
-    bury(tree.file(other, "cpu.idle"))
+    make_unwritable(tree.file(other, "cpu.idle"))
     write = apply._write_texts
 
     def written(run: Any, step: Step) -> None:

@@ -156,7 +156,7 @@ def test_settings_of_a_deleted_pod_are_deleted(v2: Tree) -> None:
     directory.rmdir()
     assert v2.run(pod=pod, state="absent")["changed"]
     assert not v2.run(pod=pod, state="absent")["changed"]
-    assert not (v2.folder / "var/lib/volcano-colocation/qos.json").exists()
+    assert not (v2.directory / "var/lib/volcano-colocation/qos.json").exists()
 
 
 def test_a_setting_that_is_not_persistent_ends_with_the_boot(v2: Tree) -> None:

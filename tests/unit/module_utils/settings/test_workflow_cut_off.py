@@ -22,7 +22,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state import in
 from ansible_collections.volcano.colocation.plugins.module_utils.systemd.dbus_values import Property
 from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import CGROUPS, ROOT, Tree
 from ansible_collections.volcano.colocation.tests.support.node.directory_tree import unpack
-from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import Settling, no_disk
+from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes import InterruptedNodes, no_disk
 from ansible_collections.volcano.colocation.tests.support.node.kills import Moment, Services, Watched
 from ansible_collections.volcano.colocation.tests.support.node.simulation import FakeClock
 from ansible_collections.volcano.colocation.tests.support.node.unit_manager import UNSET, SystemdTree, UnitManager
@@ -73,8 +73,8 @@ class KilledSystemdTree(KilledTree, SystemdTree):
     def node(self) -> Any:
         return SystemdTree.node(self)
 
-    def _answer(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
-        result = super()._answer(argv)
+    def _respond(self, argv: tuple[str, ...]) -> tuple[int, str, str]:
+        result = super()._respond(argv)
         self.changed()
         return result
 
@@ -86,19 +86,19 @@ KINDS: dict[str, Callable[[Path], KilledTree]] = {
 }
 
 
-class QosBench(Settling[KilledTree]):
+class QosBench(InterruptedNodes[KilledTree]):
     def __init__(self, kind: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(root, monkeypatch)
         self._kind = KINDS[kind]
 
     def untouched(self) -> KilledTree:
-        return self._kind(self.folder())
+        return self._kind(self.new_directory())
 
     def node(self, moment: Moment) -> KilledTree:
         node = self.untouched()
-        shutil.rmtree(str(node.folder))
-        node.folder.mkdir()
-        unpack(moment.tree, node.folder)
+        shutil.rmtree(str(node.directory))
+        node.directory.mkdir()
+        unpack(moment.tree, node.directory)
         node.take(moment.services)
         return node
 
@@ -175,7 +175,7 @@ def test_the_original_state_can_be_restored_after_any_kill(bench: QosBench, name
 
     previous, operation = OPERATIONS[name]
     moments = bench.moments(bench.after(*previous), operation, no_disk)
-    assert bench.settle(moments, restore_values, check) > 4
+    assert bench.recover_all(moments, restore_values, check) > 4
 
 
 @pytest.mark.parametrize("name", ["set", "change", "remove"])
@@ -193,7 +193,7 @@ def test_a_repeated_run_has_the_same_result_after_any_kill(bench: QosBench, name
         node = bench.node(moment)
         operation(node)
         check(moment, node)
-        shutil.rmtree(str(node.folder))
+        shutil.rmtree(str(node.directory))
 
 
 def test_the_unit_is_removed_completely_after_any_kill(memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,4 +214,4 @@ def test_the_unit_is_removed_completely_after_any_kill(memory: Path, monkeypatch
         )
 
     moments = bench.moments(bench.after(lambda tree: reapply_unit.install_unit(tree.host)), remove, no_disk)
-    assert bench.settle(moments, remove, check) > 5
+    assert bench.recover_all(moments, remove, check) > 5

@@ -14,7 +14,13 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
 from ansible_collections.volcano.colocation.plugins.module_utils.settings import workflow
-from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import CGROUPS, PODS, UIDS, Tree, bury
+from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import (
+    CGROUPS,
+    PODS,
+    UIDS,
+    Tree,
+    make_unwritable,
+)
 
 BESTEFFORT = CGROUPS["systemd"]["besteffort"]
 
@@ -81,7 +87,7 @@ def test_a_new_limit_of_a_device_is_lifted(v2: Tree) -> None:
     v2.file("system.slice", "io.max").write_text("8:0 rbps=1000 wbps=max riops=max wiops=max\n")
     settings = {"io_max": {"8:16": {"wiops": 5}}, "memory_oom_group": True}
     plan = v2.plan(slice="system.slice", settings=settings)
-    bury(v2.file("system.slice", "memory.oom.group"))
+    make_unwritable(v2.file("system.slice", "memory.oom.group"))
     assert "The 1 earlier writes were rolled back" in failed(v2, plan)
     assert v2.read("system.slice", "io.max").splitlines() == [
         "8:0 rbps=1000 wbps=max riops=max wiops=max",

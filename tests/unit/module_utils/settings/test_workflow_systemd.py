@@ -58,10 +58,10 @@ def test_absent_restores_systemds_values(node: SystemdTree) -> None:
     node.systemd.set(UNIT, [])
     before = node.texts()
     node.run(qos_class="besteffort", settings=SETTINGS)
-    assert node.systemd.held(UNIT, "MemoryHigh") == 1 << 30
+    assert node.systemd.value_of(UNIT, "MemoryHigh") == 1 << 30
     node.run(qos_class="besteffort", state="absent")
     assert now(node) == BEFORE
-    assert [node.systemd.held(UNIT, name) for name in ("MemoryHigh", "CPUQuotaPerSecUSec", "TasksMax")] == [
+    assert [node.systemd.value_of(UNIT, name) for name in ("MemoryHigh", "CPUQuotaPerSecUSec", "TasksMax")] == [
         INFINITY
     ] * 3
     assert node.texts() == before
@@ -79,7 +79,7 @@ def test_a_value_written_without_systemd_is_set_as_a_property(node: SystemdTree)
 
 def test_a_quota_of_systemd_is_a_whole_percent(node: SystemdTree) -> None:
     result = node.run(qos_class="besteffort", settings={"cpu_quota": "0.123"})
-    assert node.systemd.held(UNIT, "CPUQuotaPerSecUSec") == 130000
+    assert node.systemd.value_of(UNIT, "CPUQuotaPerSecUSec") == 130000
     assert node.read(CGROUP, "cpu.max") == "13000 100000"
     assert [setting["after"] for setting in result["settings"]] == ["0.13"]
     assert not node.run(qos_class="besteffort", settings={"cpu_quota": "0.123"})["changed"]
@@ -109,7 +109,7 @@ def test_the_call_is_rolled_back_when_a_raw_write_fails(node: SystemdTree) -> No
         "cpu.max": "max 100000",
         "memory.high": "max",
     }
-    assert node.systemd.held(UNIT, "MemoryHigh") == INFINITY
+    assert node.systemd.value_of(UNIT, "MemoryHigh") == INFINITY
     assert not record.load(node.host)
     assert not reapply_unit.is_present(node.host)
 
@@ -138,7 +138,7 @@ def test_idle_of_a_pod_is_a_weight_of_systemd(node: SystemdTree) -> None:
     assert node.read(cgroup, "cpu.idle") == "1"
     assert not node.run(pod=pod, settings={"cpu_idle": True})["changed"]
     node.run(pod=pod, state="absent")
-    assert (node.read(cgroup, "cpu.idle"), node.systemd.held(unit, "CPUWeight")) == ("0", INFINITY)
+    assert (node.read(cgroup, "cpu.idle"), node.systemd.value_of(unit, "CPUWeight")) == ("0", INFINITY)
 
 
 def test_the_unit_exists_while_a_setting_is_recorded(node: SystemdTree) -> None:

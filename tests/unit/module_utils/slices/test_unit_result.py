@@ -55,7 +55,7 @@ def test_changed_values_are_pushed_in_one_call_without_a_reload(systemd: Systemd
         "50-CPUWeight.conf",
         "50-MemoryLow.conf",
     ]
-    systemd.answer(["systemctl", "daemon-reload"])
+    systemd.respond(["systemctl", "daemon-reload"])
     assert run(systemd, properties={"CPUWeight": 300, "TasksMax": 5, "MemoryLow": "1M"})[0] is False
 
 
@@ -78,7 +78,7 @@ def test_properties_that_were_never_set_stay(systemd: Systemd) -> None:
 
 def test_a_value_that_was_changed_at_runtime_is_set_again(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
-    systemd.answer(["busctl", *[""] * 4, "", "", "SetUnitProperties", "", NAME, "true", "1", "CPUWeight", "t", "7"])
+    systemd.respond(["busctl", *[""] * 4, "", "", "SetUnitProperties", "", NAME, "true", "1", "CPUWeight", "t", "7"])
     changed, result, _verbs = run(systemd, properties={"CPUWeight": 200})
     assert (changed, result["properties"]["CPUWeight"]) == (True, 200)
 
@@ -129,7 +129,7 @@ def test_a_unit_that_was_loaded_at_boot_is_unloaded(systemd: Systemd) -> None:
 def test_an_inactive_unit_of_an_old_file_is_read_again_before_it_starts(systemd: Systemd) -> None:
     run(systemd, properties={"CPUWeight": 200})
     systemd.pinned.add(NAME)
-    systemd.answer(["systemctl", "stop", "--", NAME])
+    systemd.respond(["systemctl", "stop", "--", NAME])
     _changed, result, verbs = run(systemd, properties={"CPUWeight": 300})
     assert verbs == ["GetAll", "daemon-reload", "start", "GetAll"]
     assert result["properties"]["CPUWeight"] == 300
@@ -261,7 +261,7 @@ def test_slices_of_kubelet_are_neither_started_nor_stopped(systemd: Systemd) -> 
     drop_in = systemd.root / f"etc/systemd/system/{name}.d/50-volcano-colocation.conf"
     assert run(systemd, name=name, properties={"MemoryHigh": 4096})[2] == ["GetAll", "GetAll"]
     assert drop_in.exists()
-    systemd.answer(["systemctl", "start", "--", name])
+    systemd.respond(["systemctl", "start", "--", name])
     assert systemd.slices[name].values["MemoryHigh"] == 4096
     assert run(systemd, name=name, properties={"MemoryHigh": 8192})[2] == ["GetAll", "SetUnitProperties", "GetAll"]
     systemd.write("sys/fs/cgroup/kubepods.slice/kubepods-besteffort.slice/cgroup.procs", "1\n")

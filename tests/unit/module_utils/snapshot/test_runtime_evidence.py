@@ -405,10 +405,10 @@ def test_the_runtime_config_that_is_recorded(tmp_path: Path, driver: int | None,
 
 def test_a_runtime_that_refuses_to_tell_its_driver(tmp_path: Path) -> None:
     class Stubborn(Runtime):
-        def answer(self, stream: int, path: str, message: bytes) -> list[bytes]:
+        def respond(self, stream: int, path: str, message: bytes) -> list[bytes]:
             if path.endswith("/RuntimeConfig"):
                 return cri_server.failed(stream, 2, "not now")
-            return super().answer(stream, path, message)
+            return super().respond(stream, path, message)
 
     evidence = answered(tmp_path / "s", Stubborn())
     assert evidence["runtime_config"] == {"error": "the container runtime answered UNKNOWN: not now"}

@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.journal i
 from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import abandoned, launcher, runner
 from ansible_collections.volcano.colocation.tests.support.node.simulation import SECRET, FakeClock, Simulation, document
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import run_transaction
 
 LONG = abandoned.ABANDONED_AFTER + 60
 
@@ -54,8 +54,8 @@ def files_of(node: Simulation, name: str) -> list[str]:
 
 def test_the_next_transaction_ends_an_abandoned_one(node: Simulation) -> None:
     open_abandoned(node, "t-0", LONG)
-    assert SECRET in node.everything_kept()
-    done = carry_out(node, document(node))
+    assert SECRET in node.stored_text()
+    done = run_transaction(node, document(node))
     assert done["state"] == "committed"
     assert "t-0 was abandoned: it never began" in done["printed"]
     assert files_of(node, "t-0") == ["backups", "result.json"]
@@ -69,7 +69,7 @@ def test_the_next_recovery_ends_an_abandoned_one(node: Simulation, recover: obje
     tree = node.tree()
     assert callable(recover)
     assert recover(node.node, node.store, silent) is None
-    assert SECRET not in node.everything_kept()
+    assert SECRET not in node.stored_text()
     assert node.tree() == tree
 
 
@@ -77,12 +77,12 @@ def test_a_starting_transaction_is_not_abandoned(node: Simulation) -> None:
     open_abandoned(node, "t-0", 5)
     runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-0") == ["backups", "plan.json", "reserve"]
-    assert carry_out(node, document(node, id="t-0"))["state"] == "committed"
+    assert run_transaction(node, document(node, id="t-0"))["state"] == "committed"
 
 
 def test_an_engine_begins_its_own_transaction_of_any_age(node: Simulation) -> None:
     open_abandoned(node, "t-0", LONG)
-    assert carry_out(node, document(node, id="t-0"))["state"] == "committed"
+    assert run_transaction(node, document(node, id="t-0"))["state"] == "committed"
 
 
 def test_nothing_is_deleted_while_a_transaction_runs(node: Simulation) -> None:
@@ -119,7 +119,7 @@ def test_candidates_are_deleted_as_well(node: Simulation) -> None:
 
 def test_a_plan_with_a_result_is_deleted_immediately(node: Simulation) -> None:
     """Its engine was killed between the result and the deletion."""
-    result = carry_out(node, document(node))
+    result = run_transaction(node, document(node))
     node.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", SECRET, 0o600)
     runner.recover(node.node, node.store, silent)
     assert files_of(node, "t-1") == ["backups", "journal.json", "result.json"]
@@ -128,7 +128,7 @@ def test_a_plan_with_a_result_is_deleted_immediately(node: Simulation) -> None:
 
 def test_an_ended_transaction_gets_the_result_of_its_journal(node: Simulation) -> None:
     """Power was cut between its end and its result."""
-    carry_out(node, document(node))
+    run_transaction(node, document(node))
     node.store.remove("t-1", "result.json")
     node.write("/var/lib/volcano-colocation/transactions/t-1/plan.json", SECRET, 0o600)
     set_age(node, "t-1", LONG)

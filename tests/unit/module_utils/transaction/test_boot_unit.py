@@ -28,7 +28,7 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
     document,
 )
 from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import ENGINE
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, run_transaction
 
 
 class Crash(BaseException):
@@ -63,7 +63,7 @@ def test_the_unit_exists_only_during_a_transaction(booted: Simulation, monkeypat
     break_step(monkeypatch, "stop kubelet", look)
     plan = document(booted)
     plan["services"]["runtime"]["unit"] = CONTAINERD
-    assert carry_out(booted, plan)["state"] == "committed"
+    assert run_transaction(booted, plan)["state"] == "committed"
     (text,) = units
     lines = text.splitlines()
     assert f"ExecStart={sys.executable} -I -B {ENGINE} recover-at-boot" in lines
@@ -97,7 +97,7 @@ def test_a_new_directory_of_links_is_removed(simulation: Simulation) -> None:
 def test_a_node_on_which_the_unit_cannot_be_created_is_refused(booted: Simulation) -> None:
     Path(booted.host.path(boot_unit.UNIT_FILE)).mkdir()
     tree = booted.tree()
-    result = carry_out(booted, document(booted))
+    result = run_transaction(booted, document(booted))
     assert (result["state"], result["step"]) == ("refused", "back up")
     assert "cannot create the unit that rolls back the transaction after a power cut" in result["error"]["message"]
     assert booted.tree() == tree
@@ -108,7 +108,7 @@ def test_the_next_run_reports_the_roll_back_at_boot(booted: Simulation, monkeypa
     with monkeypatch.context() as patched:
         break_step(patched, "write files", crash)
         with pytest.raises(Crash):
-            carry_out(booted, document(booted, "t-1"))
+            run_transaction(booted, document(booted, "t-1"))
     booted.commands = []
     recovered = runner.recover_at_boot(booted.node, booted.store, silent)
     to_prove = [f"{CONTAINERD} runs", f"{KUBELET} runs", "2 pods run as before"]
@@ -121,9 +121,9 @@ def test_the_next_run_reports_the_roll_back_at_boot(booted: Simulation, monkeypa
     )
     for unit in (CONTAINERD, KUBELET):
         booted._job("start", unit)
-    first = carry_out(booted, document(booted, "t-2"))
+    first = run_transaction(booted, document(booted, "t-2"))
     assert (first["state"], first["recovered"]) == ("committed", recovered)
-    assert carry_out(booted, document(booted, "t-3"))["recovered"] is None
+    assert run_transaction(booted, document(booted, "t-3"))["recovered"] is None
 
 
 def test_a_shutdown_defers_the_roll_back_to_the_boot(booted: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_a_shutdown_defers_the_roll_back_to_the_boot(booted: Simulation, monkeyp
     before = booted.tree()
     break_step(monkeypatch, "start kubelet", shut_down)
     with pytest.raises(boot_unit.DeferredToBoot):
-        carry_out(booted, document(booted))
+        run_transaction(booted, document(booted))
     assert [journal.id for journal in unfinished_journals(booted.store)] == ["t-1"]
     assert boot_unit.is_enabled(booted.host)
     runner.recover_at_boot(booted.node, booted.store, silent)

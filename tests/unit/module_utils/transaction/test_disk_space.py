@@ -14,7 +14,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.transaction.pre
     require_free_space,
 )
 from ansible_collections.volcano.colocation.tests.support.node.simulation import Simulation, document
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import run_transaction
 
 
 def disk(**values: int) -> os.statvfs_result:
@@ -58,7 +58,7 @@ def test_a_full_disk_is_detected_before_the_first_change(
 
     monkeypatch.setattr(os, "statvfs", statvfs)
     tree = simulation.tree()
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert (result["state"], result["step"]) == ("refused", "check the node")
     assert "its file system is full" in result["error"]["message"]
     assert simulation.tree() == tree

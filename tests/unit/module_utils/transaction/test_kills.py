@@ -19,8 +19,8 @@ from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes
     Ends,
     commits,
     fails,
+    foreign_entries,
     no_disk,
-    ours_apart,
     silent,
 )
 from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import InProcess
@@ -43,14 +43,14 @@ def test_undone_after_any_kill(bench: Bench) -> None:
     failing = bench.misaligned()
     moments += bench.moments(failing, fails, no_disk)
     assert len(moments) > 100
-    assert bench.settle(moments, undo, ends.check) > 1000
+    assert bench.recover_all(moments, undo, ends.check) > 1000
 
 
 def test_finished_after_any_kill(bench: Bench) -> None:
     node = bench.misaligned()
     moments = bench.moments(node, commits, no_disk)
     ends = Ends(bench.misaligned(), node)
-    assert bench.settle(moments, finish, ends.check) > 100
+    assert bench.recover_all(moments, finish, ends.check) > 100
 
 
 def test_resumed_after_any_kill_and_then_rolled_back(bench: Bench) -> None:
@@ -62,4 +62,4 @@ def test_resumed_after_any_kill_and_then_rolled_back(bench: Bench) -> None:
         node = bench.node(moment)
         finish(node)
         ends.check(moment, node)
-        assert ends.before == ours_apart(tree_of(node.root)), moment.call
+        assert ends.before == foreign_entries(tree_of(node.root)), moment.call

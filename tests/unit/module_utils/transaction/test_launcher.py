@@ -127,7 +127,7 @@ def test_systemd_cannot_start_the_engine(simulation: Simulation) -> None:
     result = start(simulation, document(simulation))
     assert (result["state"], result["error"]["node"]) == ("refused", "nothing was changed")
     assert "Access denied" in result["error"]["message"]
-    assert SECRET not in simulation.everything_kept()
+    assert SECRET not in simulation.stored_text()
 
 
 def test_a_node_without_systemd_is_refused(simulation: Simulation) -> None:

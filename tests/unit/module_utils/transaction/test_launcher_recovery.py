@@ -27,8 +27,8 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
 from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import (
     Crash,
     break_step,
-    carry_out,
     crash,
+    run_transaction,
 )
 
 UNIT = "volcano-colocation-t-1.service"
@@ -199,7 +199,7 @@ def test_two_open_transactions_are_rolled_back_before_a_result_is_written(
     with monkeypatch.context() as patched:
         break_step(patched, "write files", crash)
         with pytest.raises(Crash):
-            carry_out(simulation, document(simulation))
+            run_transaction(simulation, document(simulation))
     second = Path(store.path("t-2"))
     second.mkdir()
     for name in ("plan.json", "journal.json"):

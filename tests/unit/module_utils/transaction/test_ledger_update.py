@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
     Simulation,
     document,
 )
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import run_transaction
 
 NRI_FILE = "/etc/containerd/extra/nri.toml"
 MEMORY = "/var/lib/kubelet/memory_manager_state"
@@ -62,7 +62,7 @@ def names(simulation: Simulation) -> list[str]:
 def test_a_transaction_enters_every_file_and_checkpoint(simulation: Simulation) -> None:
     before = simulation.tree()
     plan = document(simulation)
-    assert carry_out(simulation, plan)["state"] == "committed"
+    assert run_transaction(simulation, plan)["state"] == "committed"
 
     targets = ledger.load(simulation.store).targets
     assert {path: target.kind for path, target in targets.items()} == {
@@ -87,7 +87,7 @@ def test_a_transaction_enters_every_file_and_checkpoint(simulation: Simulation) 
 
 
 def test_only_root_can_read_the_ledger_and_its_contents(simulation: Simulation) -> None:
-    carry_out(simulation, document(simulation))
+    run_transaction(simulation, document(simulation))
     directory = Path(simulation.host.path(STATE_DIRECTORY))
     private = [directory / "ledger.json", *(directory / "originals").iterdir()]
     assert {stat.S_IMODE(path.stat().st_mode) for path in private} == {0o600}
@@ -96,8 +96,8 @@ def test_only_root_can_read_the_ledger_and_its_contents(simulation: Simulation) 
 
 def test_a_later_transaction_keeps_the_original(simulation: Simulation) -> None:
     original = simulation.read(KUBELET_CONFIG)
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
-    carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
+    run_transaction(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
+    run_transaction(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
 
     target = ledger.load(simulation.store).targets[KUBELET_CONFIG]
     assert (target.first, target.last) == ("t-1", "t-2")
@@ -107,8 +107,10 @@ def test_a_later_transaction_keeps_the_original(simulation: Simulation) -> None:
 
 def test_a_file_with_its_original_content_leaves_the_ledger(simulation: Simulation) -> None:
     original = simulation.read(KUBELET_CONFIG)
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n"), edit(RUNTIME_CONFIG, "x\n")))
-    carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, original)))
+    run_transaction(
+        simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n"), edit(RUNTIME_CONFIG, "x\n"))
+    )
+    run_transaction(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, original)))
 
     assert list(ledger.load(simulation.store).targets) == [RUNTIME_CONFIG]
     assert sha256(original.encode()) not in names(simulation)
@@ -116,22 +118,24 @@ def test_a_file_with_its_original_content_leaves_the_ledger(simulation: Simulati
 
 def test_the_same_text_with_another_mode_is_not_the_original(simulation: Simulation) -> None:
     original = simulation.read(KUBELET_CONFIG)
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
+    run_transaction(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     os.chmod(simulation.host.path(KUBELET_CONFIG), 0o644)
-    carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, original)))
+    run_transaction(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, original)))
     assert KUBELET_CONFIG in ledger.load(simulation.store).targets
 
     attributes = {"mode": "0600", "owner": f"{os.getuid()}:{os.getgid()}"}
-    carry_out(simulation, files_only(simulation, "t-3", edit(KUBELET_CONFIG, original, nature=attributes)))
+    run_transaction(simulation, files_only(simulation, "t-3", edit(KUBELET_CONFIG, original, nature=attributes)))
     assert ledger.load(simulation.store).targets == {}
     assert simulation.tree()[KUBELET_CONFIG] == ("-rw-------", original)
 
 
 def test_a_removed_new_file_takes_its_new_directories_along(simulation: Simulation) -> None:
     before = simulation.tree()
-    carry_out(simulation, files_only(simulation, "t-1", edit("/etc/a/b/new.toml", "x\n"), edit("/etc/a/c.toml", "y\n")))
+    run_transaction(
+        simulation, files_only(simulation, "t-1", edit("/etc/a/b/new.toml", "x\n"), edit("/etc/a/c.toml", "y\n"))
+    )
     removals = [{"path": "/etc/a/b/new.toml", "remove": True}, {"path": "/etc/a/c.toml", "remove": True}]
-    assert carry_out(simulation, files_only(simulation, "t-2", *removals))["state"] == "committed"
+    assert run_transaction(simulation, files_only(simulation, "t-2", *removals))["state"] == "committed"
 
     assert simulation.tree() == before
     assert ledger.load(simulation.store).targets == {}
@@ -139,25 +143,25 @@ def test_a_removed_new_file_takes_its_new_directories_along(simulation: Simulati
 
 
 def test_a_directory_with_foreign_files_stays(simulation: Simulation) -> None:
-    carry_out(simulation, files_only(simulation, "t-1", edit("/etc/a/new.toml", "x\n")))
+    run_transaction(simulation, files_only(simulation, "t-1", edit("/etc/a/new.toml", "x\n")))
     simulation.write("/etc/a/theirs.toml", "z\n")
-    carry_out(simulation, files_only(simulation, "t-2", {"path": "/etc/a/new.toml", "remove": True}))
+    run_transaction(simulation, files_only(simulation, "t-2", {"path": "/etc/a/new.toml", "remove": True}))
     assert simulation.read("/etc/a/theirs.toml") == "z\n"
     assert not Path(simulation.host.path("/etc/a/new.toml")).exists()
 
 
 def test_forgotten_paths_leave_the_ledger(simulation: Simulation) -> None:
-    carry_out(simulation, document(simulation))
-    carry_out(simulation, files_only(simulation, "t-2", forget=[CHECKPOINT, MEMORY]))
+    run_transaction(simulation, document(simulation))
+    run_transaction(simulation, files_only(simulation, "t-2", forget=[CHECKPOINT, MEMORY]))
     assert sorted(ledger.load(simulation.store).targets) == sorted([KUBELET_CONFIG, RUNTIME_CONFIG, NRI_FILE])
 
 
 def test_a_rolled_back_transaction_enters_nothing(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: yes\n"
-    assert carry_out(simulation, plan)["state"] == "rolled-back"
+    assert run_transaction(simulation, plan)["state"] == "rolled-back"
     assert ledger.load(simulation.store).targets == {}
-    carry_out(simulation, files_only(simulation, "t-2"))
+    run_transaction(simulation, files_only(simulation, "t-2"))
     assert names(simulation) == []
 
 
@@ -181,7 +185,9 @@ def test_a_crash_between_commit_and_ledger_loses_nothing(
     simulation: Simulation, monkeypatch: pytest.MonkeyPatch, cut: str
 ) -> None:
     original = simulation.read(KUBELET_CONFIG)
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n"), edit("/etc/a/new", "n\n")))
+    run_transaction(
+        simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n"), edit("/etc/a/new", "n\n"))
+    )
     back = files_only(simulation, "t-2", edit(KUBELET_CONFIG, original), {"path": "/etc/a/new", "remove": True})
     with monkeypatch.context() as patched:
         settle = ledger_update.enter_committed
@@ -194,14 +200,14 @@ def test_a_crash_between_commit_and_ledger_loses_nothing(
 
         patched.setattr(ledger_update, "enter_committed", interrupted)
         with pytest.raises(Crash):
-            carry_out(simulation, back)
+            run_transaction(simulation, back)
     # The controller asks again, or another transaction begins.
     assert runner.recover(simulation.node, simulation.store, lambda line: None) is None
 
     assert ledger.load(simulation.store).targets == {}
     assert names(simulation) == []
     assert not Path(simulation.host.path("/etc/a")).exists()
-    assert carry_out(simulation, back)["state"] == "committed"
+    assert run_transaction(simulation, back)["state"] == "committed"
 
 
 def test_a_ledger_that_cannot_be_written_is_written_by_the_next_run(
@@ -213,11 +219,11 @@ def test_a_ledger_that_cannot_be_written_is_written_by_the_next_run(
     original = simulation.read(KUBELET_CONFIG)
     with monkeypatch.context() as patched:
         patched.setattr(ledger, "save", full)
-        result = carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
+        result = run_transaction(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     assert result["state"] == "committed"
     assert "the ledger: ledger.json: cannot use it: No space left on device" in result["printed"]
 
-    carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
+    run_transaction(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
     assert original_text(simulation, KUBELET_CONFIG) == original
     assert ledger.load(simulation.store).targets[KUBELET_CONFIG].first == "t-1"
 
@@ -225,21 +231,23 @@ def test_a_ledger_that_cannot_be_written_is_written_by_the_next_run(
 def test_a_damaged_ledger_stops_a_transaction_before_it_begins(simulation: Simulation) -> None:
     simulation.write(f"{STATE_DIRECTORY}/ledger.json", "{")
     before = simulation.tree()
-    result = carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
+    result = run_transaction(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     assert (result["state"], result["error"]["node"]) == ("refused", "nothing was changed")
     assert "/var/lib/volcano-colocation/ledger.json: it is damaged" in result["error"]["message"]
     assert simulation.tree() == before
 
 
 def test_a_file_of_an_earlier_version_names_its_transaction(simulation: Simulation) -> None:
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
+    run_transaction(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "first\n")))
     store = simulation.store
     old = store.read("t-1", "journal.json")
     # The journal of a version without a ledger.
     store.write("t-1", "journal.json", {key: old[key] for key in old if key not in ("ledger", "entered")})
     ledger.save(store, ledger.Ledger())
 
-    carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n"), edit(RUNTIME_CONFIG, "x\n")))
+    run_transaction(
+        simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n"), edit(RUNTIME_CONFIG, "x\n"))
+    )
     targets = ledger.load(store).targets
     assert targets[KUBELET_CONFIG].earlier == ("t-1",)
     assert targets[RUNTIME_CONFIG].earlier == ()
@@ -249,21 +257,21 @@ def test_a_file_of_an_earlier_version_names_its_transaction(simulation: Simulati
 @pytest.mark.parametrize(("by_hand", "earlier"), [(False, ("t-1",)), (True, ())])
 def test_a_failed_roll_back_is_not_an_original(simulation: Simulation, by_hand: bool, earlier: tuple[str, ...]) -> None:
     original = simulation.read(KUBELET_CONFIG)
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "what the failed one left\n")))
+    run_transaction(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "what the failed one left\n")))
     store = simulation.store
     store.write("t-1", "journal.json", {**store.read("t-1", "journal.json"), "state": "rollback-failed"})
     ledger.save(store, ledger.Ledger())
     if by_hand:
         simulation.write(KUBELET_CONFIG, original, 0o600)
 
-    carry_out(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
+    run_transaction(simulation, files_only(simulation, "t-2", edit(KUBELET_CONFIG, "second\n")))
     assert ledger.load(store).targets[KUBELET_CONFIG].earlier == earlier
 
 
 def test_the_status_of_a_file(simulation: Simulation) -> None:
     path, host = KUBELET_CONFIG, simulation.host
     original = simulation.read(path)
-    carry_out(simulation, files_only(simulation, "t-1", edit(path, "managed\n")))
+    run_transaction(simulation, files_only(simulation, "t-1", edit(path, "managed\n")))
     target = ledger.load(simulation.store).targets[path]
 
     def now() -> FileStatus:
@@ -281,7 +289,7 @@ def test_the_status_of_a_file(simulation: Simulation) -> None:
 
 
 def test_a_damaged_original_is_not_restored(simulation: Simulation) -> None:
-    carry_out(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "managed\n")))
+    run_transaction(simulation, files_only(simulation, "t-1", edit(KUBELET_CONFIG, "managed\n")))
     original = ledger.load(simulation.store).targets[KUBELET_CONFIG].original
     Path(ledger.originals(simulation.store), str(original.backup)).write_text("something else")
     with pytest.raises(ColocationError, match=r"damaged; it is the saved content of /var/lib/kubelet/config\.yaml"):

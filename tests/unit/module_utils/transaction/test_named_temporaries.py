@@ -61,7 +61,7 @@ def ends(bench: Bench) -> Ends:
 
 def test_undone_after_any_kill(bench: Bench) -> None:
     moments = bench.moments(bench.misaligned(), files_alone, no_disk)
-    assert bench.settle(moments, test_kills.undo, ends(bench).check) > 100
+    assert bench.recover_all(moments, test_kills.undo, ends(bench).check) > 100
 
 
 def test_files_end_as_before_or_as_planned_after_every_power_cut(bench: Bench) -> None:

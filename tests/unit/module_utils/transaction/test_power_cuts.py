@@ -63,7 +63,7 @@ def boots(moments: list[Moment]) -> dict[tuple[Any, ...], Moment]:
 def booted(bench: Bench, node: Killed) -> Killed:
     """The node after a regular boot, with all its services."""
     tree = tree_of(node.root)
-    node_after_boot = node_of(booting(Moment("the end", tree, (), node.services(), 0), tree), bench.folder())
+    node_after_boot = node_of(booting(Moment("the end", tree, (), node.services(), 0), tree), bench.new_directory())
     services_start(node_after_boot)
     return node_after_boot
 

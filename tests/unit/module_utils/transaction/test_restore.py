@@ -23,7 +23,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state.store imp
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import runner, steps
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
-from ansible_collections.volcano.colocation.tests.support.node.restore_plan import FRESH, entry, way_back
+from ansible_collections.volcano.colocation.tests.support.node.restore_plan import FRESH, entry, make_restore_plan
 from ansible_collections.volcano.colocation.tests.support.node.simulation import (
     CHECKPOINT,
     CONTAINERD,
@@ -31,7 +31,7 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
     Simulation,
     document,
 )
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, run_transaction
 
 STEP_NAMES = [step.name for step in steps.STEPS]
 
@@ -47,9 +47,9 @@ class Crash(BaseException):
 
 def test_a_change_and_its_restore_leave_no_difference(simulation: Simulation) -> None:
     before = simulation.tree()
-    assert carry_out(simulation, document(simulation))["state"] == "committed"
+    assert run_transaction(simulation, document(simulation))["state"] == "committed"
     assert simulation.tree() != before
-    result = carry_out(simulation, way_back(simulation))
+    result = run_transaction(simulation, make_restore_plan(simulation))
 
     assert (result["state"], result["error"]) == ("committed", None)
     assert simulation.tree() == before
@@ -68,21 +68,21 @@ def test_a_failed_restore_leaves_the_node_unchanged(
         raise OSError(5, "Input/output error", "/x") if kind == "an error" else Crash
 
     before = simulation.tree()
-    carry_out(simulation, document(simulation))
+    run_transaction(simulation, document(simulation))
     aligned, entered = simulation.tree(), ledger.load(simulation.store)
-    plan = way_back(simulation)
+    plan = make_restore_plan(simulation)
     with monkeypatch.context() as patched:
         break_step(patched, name, fail)
         if kind == "a crash":
             with pytest.raises(Crash):
-                carry_out(simulation, plan)
+                run_transaction(simulation, plan)
         else:
-            assert carry_out(simulation, plan)["state"] == "rolled-back"
+            assert run_transaction(simulation, plan)["state"] == "rolled-back"
     runner.recover(simulation.node, simulation.store, lambda line: None)
 
     assert simulation.tree() == aligned
     assert ledger.load(simulation.store) == entered
-    assert carry_out(simulation, way_back(simulation, "t-3"))["state"] == "committed"
+    assert run_transaction(simulation, make_restore_plan(simulation, "t-3"))["state"] == "committed"
     assert simulation.tree() == before
 
 

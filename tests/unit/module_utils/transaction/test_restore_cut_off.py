@@ -23,14 +23,14 @@ from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes
     Ends,
     Work,
     commits,
+    foreign_entries,
     no_disk,
-    ours_apart,
     silent,
     transaction,
 )
 from ansible_collections.volcano.colocation.tests.support.node.kills import Killed, Moment
 from ansible_collections.volcano.colocation.tests.support.node.power_cut_disk import Disk
-from ansible_collections.volcano.colocation.tests.support.node.restore_plan import FRESH, way_back
+from ansible_collections.volcano.colocation.tests.support.node.restore_plan import FRESH, make_restore_plan
 from ansible_collections.volcano.colocation.tests.support.node.simulation import CHECKPOINT
 from ansible_collections.volcano.colocation.tests.support.node.simulation_in_process import InProcess
 from ansible_collections.volcano.colocation.tests.unit.module_utils.transaction import test_power_cuts
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.exhaustive
 
 
 def restore(simulation: InProcess, name: str = "t-2") -> dict[str, Any]:
-    plan = way_back(simulation, name)
+    plan = make_restore_plan(simulation, name)
     plan["gate"]["kubelet_healthz"] = None
     return plan
 
@@ -77,7 +77,7 @@ class Aligned:
         restored, aligned = observe(restored), observe(self.node())
         self.entered = ledger.load(aligned.store).targets
         self.ends = Ends(aligned, restored)
-        assert self.ends.after == ours_apart(tree_of(self.untouched().root))
+        assert self.ends.after == foreign_entries(tree_of(self.untouched().root))
 
     def untouched(self) -> Killed:
         """A misaligned node whose kubelet always creates the same checkpoint."""
@@ -94,7 +94,7 @@ class Aligned:
         """The node is in one of the final states, with the matching ledger."""
         self.ends.check(moment, node)
         targets = ledger.load(node.store).targets
-        restored = ours_apart(tree_of(node.root)) == self.ends.after
+        restored = foreign_entries(tree_of(node.root)) == self.ends.after
         assert targets == ({} if restored else self.entered), moment.call
 
     def check_further(self, moment: Moment, node: InProcess) -> None:
@@ -102,7 +102,7 @@ class Aligned:
         self.check(moment, node)
         if ledger.load(node.store).targets:
             assert transaction(node, restore(node, "t-4"))["state"] == "committed", moment.call
-        assert ours_apart(tree_of(node.root)) == self.ends.after, moment.call
+        assert foreign_entries(tree_of(node.root)) == self.ends.after, moment.call
         assert ledger.load(node.store).targets == {}, moment.call
 
 
@@ -115,12 +115,12 @@ def _aligned(bench: Bench) -> Aligned:
 def test_undone_after_any_kill(bench: Bench, aligned: Aligned, work: Work) -> None:
     moments = bench.moments(aligned.node(), work, no_disk)
     assert len(moments) > 50
-    assert bench.settle(moments, undo, aligned.check) > 500
+    assert bench.recover_all(moments, undo, aligned.check) > 500
 
 
 def test_finished_after_any_kill(bench: Bench, aligned: Aligned) -> None:
     moments = bench.moments(aligned.node(), restores, no_disk)
-    assert bench.settle(moments, finish, aligned.check) > 100
+    assert bench.recover_all(moments, finish, aligned.check) > 100
 
 
 def test_the_next_restore_succeeds_after_any_kill(bench: Bench, aligned: Aligned) -> None:
@@ -145,7 +145,7 @@ def test_the_next_restore_succeeds_without_a_recovery(bench: Bench, aligned: Ali
 
 
 def files_of_a_restore(simulation: InProcess, name: str = "t-2") -> dict[str, Any]:
-    plan = way_back(simulation, name)
+    plan = make_restore_plan(simulation, name)
     plan.update(services={}, checkpoints=[], sandboxes=None, stale_cgroups=[], fresh_cgroups=[], gate=None, forget=[])
     return plan
 

@@ -24,7 +24,7 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
     Simulation,
     document,
 )
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, run_transaction
 
 STEP_NAMES = [step.name for step in steps.STEPS]
 RUNNING = {CONTAINERD: "active", KUBELET: "active"}
@@ -36,7 +36,7 @@ class Crash(BaseException):
 
 def test_a_misaligned_node_is_aligned(simulation: Simulation) -> None:
     plan = document(simulation)
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
 
     assert (result["state"], result["error"], result["recovered"]) == ("committed", None, None)
     assert [step["name"] for step in result["steps"]] == STEP_NAMES
@@ -56,7 +56,7 @@ def test_a_misaligned_node_is_aligned(simulation: Simulation) -> None:
 
 
 def test_kubelet_stops_first_and_starts_last(simulation: Simulation) -> None:
-    carry_out(simulation, document(simulation))
+    run_transaction(simulation, document(simulation))
     jobs = [argv[1:] for argv in simulation.commands if argv[0] == "systemctl" and argv[1] in ("start", "stop")]
     assert jobs == [("stop", KUBELET), ("stop", CONTAINERD), ("start", CONTAINERD), ("start", KUBELET)]
 
@@ -73,7 +73,7 @@ def test_a_failing_step_leaves_the_node_unchanged(
 
     tree = simulation.tree()
     break_step(monkeypatch, name, fail)
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
 
     assert (result["state"], result["error"]["step"]) == ("rolled-back", name)
     assert "Input/output error" in result["error"]["message"]
@@ -101,8 +101,8 @@ def test_a_crash_in_a_step_is_undone_by_the_next_start(
     with monkeypatch.context() as patched:
         break_step(patched, name, crash)
         with pytest.raises(Crash):
-            carry_out(simulation, plan)
-    result = carry_out(simulation, plan)
+            run_transaction(simulation, plan)
+    result = run_transaction(simulation, plan)
 
     assert (result["state"], result["error"]["step"]) == ("rolled-back", name)
     assert "ended before the transaction did" in result["error"]["message"]
@@ -121,12 +121,12 @@ def test_an_unfinished_transaction_is_undone_before_the_next_one(
     with monkeypatch.context() as patched:
         break_step(patched, "start kubelet", crash)
         with pytest.raises(Crash):
-            carry_out(simulation, first)
+            run_transaction(simulation, first)
     assert simulation.state()[KUBELET] == "inactive"
-    result = carry_out(simulation, second)
+    result = run_transaction(simulation, second)
     assert (result["state"], result["recovered"]) == ("committed", {"id": "t-1", "state": "rolled-back"})
     assert simulation.store.read("t-1", "result.json")["state"] == "rolled-back"
-    assert carry_out(simulation, document(simulation, "t-3"))["recovered"] is None
+    assert run_transaction(simulation, document(simulation, "t-3"))["recovered"] is None
 
 
 def test_a_plan_made_from_the_half_done_state_is_refused_after_the_roll_back(
@@ -139,8 +139,8 @@ def test_a_plan_made_from_the_half_done_state_is_refused_after_the_roll_back(
     with monkeypatch.context() as patched:
         break_step(patched, "start kubelet", crash)
         with pytest.raises(Crash):
-            carry_out(simulation, document(simulation, "t-1"))
-    result = carry_out(simulation, document(simulation, "t-2"))
+            run_transaction(simulation, document(simulation, "t-1"))
+    result = run_transaction(simulation, document(simulation, "t-2"))
     assert (result["state"], result["recovered"]["id"]) == ("refused", "t-1")
     assert "Run this again" in result["error"]["message"]
     assert "t-1 was rolled back" in result["error"]["node"]
@@ -159,8 +159,8 @@ def test_a_plan_that_depends_on_the_undone_changes_is_refused(
     with monkeypatch.context() as patched:
         break_step(patched, "start runtime", crash)
         with pytest.raises(Crash):
-            carry_out(simulation, document(simulation, "t-1"))
-    result = carry_out(simulation, document(simulation, "t-2", files=[], validate=[]))
+            run_transaction(simulation, document(simulation, "t-1"))
+    result = run_transaction(simulation, document(simulation, "t-2", files=[], validate=[]))
     assert (result["state"], result["recovered"]) == ("refused", {"id": "t-1", "state": "rolled-back"})
     assert "t-1 was rolled back first" in result["error"]["message"]
     assert simulation.tree() == tree
@@ -192,7 +192,7 @@ def test_a_roll_back_does_not_start_stopped_services(simulation: Simulation) -> 
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: true\n"
     tree = simulation.tree()
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert (result["state"], result["error"]["step"]) == ("rolled-back", "start kubelet")
     assert simulation.tree() == tree
     assert simulation.state() == {CONTAINERD: "inactive", KUBELET: "inactive"}
@@ -203,7 +203,7 @@ def test_a_kubelet_that_refuses_its_configuration_is_explained(simulation: Simul
     tree = simulation.tree()
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: true\n"
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert (result["state"], result["error"]["step"]) == ("rolled-back", "start kubelet")
     assert "The log of kubelet.service says: server.go:1] failed to load config" in result["error"]["message"]
     assert SECRET not in json.dumps(result)
@@ -214,7 +214,7 @@ def test_a_kubelet_that_refuses_its_configuration_is_explained(simulation: Simul
 def test_a_kubelet_that_dies_after_its_start_is_caught(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["files"][0]["after"] += "dies: true\n"
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert (result["state"], result["error"]["step"]) == ("rolled-back", "health gate")
     assert "kubelet stays up: kubelet.service ended after its start" in result["error"]["message"]
     assert 'configured policy "static" differs' in result["error"]["message"]
@@ -226,7 +226,7 @@ def test_a_runtime_that_refuses_its_configuration(simulation: Simulation) -> Non
     tree = simulation.tree()
     plan = document(simulation)
     plan["files"][1]["after"] += "# refused at start\n"
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert (result["state"], result["error"]["step"]) == ("rolled-back", "start runtime")
     assert simulation.tree() == tree
     assert simulation.state() == RUNNING
@@ -242,7 +242,7 @@ def test_a_runtime_with_one_driver_must_report_the_expected_one(
     plan["gate"]["runtime_handlers"] = {}
     simulation.runtime.cgroup_driver = driver
     tree = simulation.tree()
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert result["state"] == state
     if state == "rolled-back":
         assert "cgroup driver of the runtime: running value: cgroupfs" in result["error"]["message"]
@@ -253,7 +253,7 @@ def test_a_gate_fails_at_its_timeout(simulation: Simulation) -> None:
     plan = document(simulation)
     plan["gate"]["cpu_manager"]["policy"] = "dynamic"
     began = simulation.clock.monotonic()
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert result["error"]["step"] == "health gate"
     assert "cpu_manager_state has static, not dynamic" in result["error"]["message"]
     assert 60 <= simulation.clock.monotonic() - began < 90
@@ -263,27 +263,27 @@ def test_a_node_that_is_worse_after_the_roll_back_is_not_called_rolled_back(simu
     plan = document(simulation)
     plan["files"][0]["after"] += "refused: true\n"
     simulation.refused_jobs = {("start", KUBELET)}
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert result["state"] == "rollback-failed"
     assert "undo: stop kubelet: systemctl start kubelet.service failed" in result["error"]["node"]
     assert "every file is as it was; kubelet.service is inactive" in result["error"]["node"]
-    retry = carry_out(simulation, document(simulation, "t-2"))
+    retry = run_transaction(simulation, document(simulation, "t-2"))
     assert retry["recovered"] is None
 
 
 def test_sandboxes_that_cannot_be_removed_are_named(simulation: Simulation) -> None:
     tree = simulation.tree()
     simulation.runtime.stubborn = {sandbox.id for sandbox in simulation.runtime.sandboxes}
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert (result["state"], result["error"]["step"]) == ("rolled-back", "remove sandboxes")
     assert "2 pod sandboxes could not be removed within 300 s. default/proxy" in result["error"]["message"]
     assert simulation.tree() == tree
 
 
 def test_nothing_of_the_plan_is_kept_or_printed(simulation: Simulation) -> None:
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert SECRET not in json.dumps(result)
-    assert SECRET not in simulation.everything_kept()
+    assert SECRET not in simulation.stored_text()
     directory = Path(simulation.host.path(STATE_DIRECTORY))
     assert {path.stat().st_mode & 0o077 for path in directory.rglob("*")} == {0}
     assert sorted(path.name for path in (directory / "transactions" / "t-1").iterdir()) == [
@@ -296,7 +296,7 @@ def test_nothing_of_the_plan_is_kept_or_printed(simulation: Simulation) -> None:
 def test_a_plan_with_files_only_stops_nothing(simulation: Simulation) -> None:
     plan = document(simulation, services={}, checkpoints=[], sandboxes=None, gate=None, validate=[])
     plan.update(stale_cgroups=[], fresh_cgroups=[])
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert (result["state"], [step["name"] for step in result["steps"]]) == ("committed", ["write files"])
     assert simulation.commands == []
 
@@ -322,7 +322,7 @@ def test_a_journal_that_cannot_be_written_does_not_stop_the_roll_back(
 
     tree = simulation.tree()
     break_step(monkeypatch, "write files", fill)
-    result = carry_out(simulation, document(simulation), store)
+    result = run_transaction(simulation, document(simulation), store)
     assert result["state"] == "rolled-back"
     assert "No space left on device" in result["error"]["message"]
     assert simulation.tree() == tree
@@ -340,7 +340,7 @@ def test_a_crashed_transaction_is_undone_by_recovery_alone(
     with monkeypatch.context() as patched:
         break_step(patched, "start runtime", crash)
         with pytest.raises(Crash):
-            carry_out(simulation, document(simulation))
+            run_transaction(simulation, document(simulation))
     assert runner.recover(simulation.node, simulation.store, lambda line: None) == {"id": "t-1", "state": "rolled-back"}
     assert simulation.tree() == tree
     assert runner.recover(simulation.node, simulation.store, lambda line: None) is None

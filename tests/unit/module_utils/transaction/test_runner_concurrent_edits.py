@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.context import TransactionContext
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.steps import Step
 from ansible_collections.volcano.colocation.tests.support.node.simulation import KUBELET_CONFIG, Simulation, document
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, run_transaction
 
 
 def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
@@ -27,7 +27,7 @@ def test_an_edit_between_the_check_and_the_write_stays_and_nothing_is_written(
     assert len(plan["files"]) > 1, "the files before it are not written either"
     break_step(monkeypatch, "write files", edit)
     before = {file["path"]: os.stat(simulation.host.path(file["path"])).st_ino for file in plan["files"][:-1]}
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert result["state"] == "rolled-back"
     assert f"{path}: it was changed by someone else during this run" in result["error"]["message"]
     (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
@@ -55,7 +55,7 @@ def test_an_edit_of_a_file_just_before_its_rename_stays(
     path = plan["files"][-1]["path"]
     first = simulation.read(plan["files"][0]["path"])
     break_step(monkeypatch, "write files", edit)
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
     assert detail == f"{len(plan['files']) - 1} restored"
     assert simulation.read(path) == "someone: else\n"
@@ -70,7 +70,7 @@ def test_an_edit_after_the_write_is_saved(simulation: Simulation, monkeypatch: p
 
     tree = simulation.tree()
     break_step(monkeypatch, "write files", edit)
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert result["state"] == "rolled-back"
     (detail,) = [step["detail"] for step in result["steps"] if step["name"] == "undo: write files"]
     assert "was changed by someone else in between; that content is saved in" in detail

@@ -30,7 +30,7 @@ from ansible_collections.volcano.colocation.tests.support.node.tls_api_server im
     node_document,
     stamp,
 )
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, run_transaction
 
 PATH = "/etc/kubernetes/kubelet.conf"
 TOKEN = "hunter2.token-of-kubelet"
@@ -138,17 +138,17 @@ class Member:
 
     def join(self, kind: type[Cluster]) -> None:
         self.timeout = kind.timeout
-        self.server.answer = kind(self.simulation).handle
+        self.server.respond = kind(self.simulation).handle
 
     def plan(self, transaction: str = "t-1") -> dict[str, Any]:
         plan = document(self.simulation, transaction)
         plan["gate"].update(node={"name": NODE, "kubeconfig": PATH}, timeout=14)
         return plan
 
-    def carry_out(self) -> dict[str, Any]:
+    def run_transaction(self) -> dict[str, Any]:
         """The result; no secret of the kubeconfig is in it, in stored files, or in the output."""
-        result = carry_out(self.simulation, self.plan())
-        everything = json.dumps(result) + self.simulation.everything_kept()
+        result = run_transaction(self.simulation, self.plan())
+        everything = json.dumps(result) + self.simulation.stored_text()
         key, certificate = self.authority.data("kubelet.key"), self.authority.data("kubelet.crt")
         pem = self.authority.text("kubelet.key").splitlines()[1]
         for secret in (TOKEN, key[:40], certificate[:40], pem, f":{self.server.port}"):
@@ -161,7 +161,7 @@ class Member:
 
 
 def test_a_node_that_is_ready_again(member: Member) -> None:
-    result = member.carry_out()
+    result = member.run_transaction()
     assert result["state"] == "committed"
     status, detail = member.finding(result)
     assert (status, detail.startswith(f"Node {NODE} is Ready, as of 2023-")) == ("passed", True)
@@ -180,7 +180,7 @@ def test_a_node_that_is_ready_again(member: Member) -> None:
 def test_a_node_that_does_not_become_ready_is_rolled_back(member: Member, kind: type[Cluster], reason: str) -> None:
     member.join(kind)
     tree = member.simulation.tree()
-    result = member.carry_out()
+    result = member.run_transaction()
     assert (result["state"], result["step"]) == ("rolled-back", "undo: health gate")
     status, detail = member.finding(result)
     assert (status, reason in detail, reason in result["error"]["message"]) == ("failed", True, True)
@@ -191,14 +191,14 @@ def test_a_node_that_does_not_become_ready_is_rolled_back(member: Member, kind: 
 def test_an_unavailable_api_server_does_not_fail_a_roll_back(member: Member) -> None:
     member.join(Never)
     tree = member.simulation.tree()
-    result = member.carry_out()
+    result = member.run_transaction()
     assert result["state"] == "rolled-back"
     assert f"not proven: {CHECK}: the API server in {PATH} does not respond" in result["error"]["node"]
     assert {path for path, file in member.simulation.tree().items() if tree.get(path) != file} == set()
 
 
 def unready_before(member: Member) -> str:
-    member.server.answer = lambda: (200, node_document("False", stamp(0), reason="KubeletNotReady"))
+    member.server.respond = lambda: (200, node_document("False", stamp(0), reason="KubeletNotReady"))
     return f"Node {NODE} was not Ready before the change: KubeletNotReady"
 
 
@@ -217,13 +217,13 @@ def unsupported_kubeconfig(member: Member) -> str:
 @pytest.mark.parametrize("arrange", [unready_before, closed_before, unsupported_kubeconfig])
 def test_a_node_that_was_not_ready_before_is_not_required(member: Member, arrange: Any) -> None:
     reason = arrange(member)
-    result = member.carry_out()
+    result = member.run_transaction()
     assert result["state"] == "committed"
     assert member.finding(result) == ("not proven", reason)
 
 
 def test_a_node_without_a_cluster_has_no_such_check(simulation: Simulation) -> None:
-    result = carry_out(simulation, document(simulation))
+    result = run_transaction(simulation, document(simulation))
     assert result["state"] == "committed"
     assert CHECK not in [check["check"] for check in result["gate"]]
     assert "node" not in simulation.store.read("t-1", "journal.json")["before"]
@@ -242,7 +242,7 @@ def cut_off(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         break_step(patched, steps.HEALTH_GATE, killed)
         with pytest.raises(Killed):
-            carry_out(member.simulation, member.plan())
+            run_transaction(member.simulation, member.plan())
     member.simulation.units[KUBELET].started = member.simulation.node.clock.monotonic()
 
 

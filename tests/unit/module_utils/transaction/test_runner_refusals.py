@@ -21,11 +21,11 @@ from ansible_collections.volcano.colocation.tests.support.node.simulation import
     Simulation,
     document,
 )
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import run_transaction
 
 
 def refused(simulation: Simulation, plan: dict[str, Any], *, tree: dict[str, tuple[str, str]]) -> str:
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert result["state"] == "refused", result
     assert result["error"]["node"] == "nothing was changed"
     assert simulation.tree() == tree
@@ -75,7 +75,7 @@ def test_a_text_that_the_program_rejects_is_refused(simulation: Simulation) -> N
     message = refused(simulation, plan, tree=simulation.tree())
     assert message.startswith(f"{RUNTIME_CONFIG}: containerd config dump rejects the new file")
     assert SECRET not in message
-    assert SECRET not in simulation.everything_kept()
+    assert SECRET not in simulation.stored_text()
 
 
 def test_a_text_with_another_value_for_the_program_is_refused(simulation: Simulation) -> None:
@@ -110,7 +110,7 @@ def test_only_processes_of_the_units_own_cgroup_end_with_it(
         )
     plan = document(simulation, stale_cgroups=[], fresh_cgroups=[])
     plan["sandboxes"]["action"] = "leave"
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     message = str((result["error"] or {}).get("message"))
     assert ("KillMode=control-group" in message) is refuses
 

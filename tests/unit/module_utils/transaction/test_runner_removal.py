@@ -14,7 +14,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.state import pl
 from ansible_collections.volcano.colocation.plugins.module_utils.state.document_reader import PlanError
 from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import sha256
 from ansible_collections.volcano.colocation.tests.support.node.simulation import KUBELET_CONFIG, Simulation, document
-from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, carry_out
+from ansible_collections.volcano.colocation.tests.support.node.transaction_runs import break_step, run_transaction
 
 MANAGED = "/etc/containerd/extra/managed.toml"
 
@@ -29,7 +29,7 @@ def removing(simulation: Simulation) -> dict[str, Any]:
 
 def test_a_file_is_removed_and_another_gets_its_mode(simulation: Simulation) -> None:
     plan = removing(simulation)
-    assert carry_out(simulation, plan)["state"] == "committed"
+    assert run_transaction(simulation, plan)["state"] == "committed"
     assert not Path(simulation.host.path(MANAGED)).exists()
     assert simulation.tree()[KUBELET_CONFIG] == ("-rw-r-----", plan["files"][0]["after"])
 
@@ -43,7 +43,7 @@ def test_a_later_failure_restores_both(simulation: Simulation, monkeypatch: pyte
     plan = removing(simulation)
     before = simulation.tree()
     break_step(monkeypatch, step, fail)
-    assert carry_out(simulation, plan)["state"] == "rolled-back"
+    assert run_transaction(simulation, plan)["state"] == "rolled-back"
     assert simulation.tree() == before
 
 
@@ -51,7 +51,7 @@ def test_a_foreign_change_is_not_removed(simulation: Simulation) -> None:
     plan = removing(simulation)
     simulation.write(MANAGED, "foreign = true\n", 0o640)
     before = simulation.tree()
-    result = carry_out(simulation, plan)
+    result = run_transaction(simulation, plan)
     assert result["state"] == "refused"
     assert f"{MANAGED}: it was changed by someone else since it was read" in result["error"]["message"]
     assert simulation.tree() == before

@@ -32,12 +32,12 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_cha
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref, apply_patch
 from ansible_collections.volcano.colocation.tests.support.clusters.agent_clusters import (
     V1,
+    agent_state,
     config_map,
     host,
     node,
     options,
     pools,
-    seen,
     served,
 )
 
@@ -130,7 +130,7 @@ def _patch_node(live_node: LiveNode, step: ObjectChange) -> LiveNode:
 
 
 def cluster(**different: Any) -> AgentState:
-    return seen(node("n1", {"zone": "a"}), node("n2", {"zone": "b"}), **different)
+    return agent_state(node("n1", {"zone": "a"}), node("n2", {"zone": "b"}), **different)
 
 
 def installed(**different: Any) -> AgentState:
@@ -366,7 +366,7 @@ def test_without_oversubscription_only_the_other_label_is_set() -> None:
 
 
 def test_the_journal_is_written_before_the_labels_that_it_records() -> None:
-    off = seen(node("n1", {COLOCATION_LABEL: "false"}), node("n2"))
+    off = agent_state(node("n1", {COLOCATION_LABEL: "false"}), node("n2"))
     result = label(off)
     assert [step.ref.kind for step in result.steps] == ["ConfigMap", "Node", "Node"]
     journal = parse_journal(result.steps[0].body)

@@ -27,11 +27,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.uninstall
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import Operation
 from ansible_collections.volcano.colocation.tests.support.clusters.agent_clusters import (
+    agent_state,
     config_map,
     node,
     options,
     pools,
-    seen,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.agent.test_install_plan import (
     DENIED,
@@ -106,7 +106,7 @@ def test_agents_are_deleted_before_their_values_and_the_journal_last() -> None:
 
 
 def test_foreign_labels_remain() -> None:
-    before = seen(node("n1", {COLOCATION_LABEL: "true", OVERSUBSCRIPTION_LABEL: "true"}), node("n2"))
+    before = agent_state(node("n1", {COLOCATION_LABEL: "true", OVERSUBSCRIPTION_LABEL: "true"}), node("n2"))
     after = apply_steps(before, plan(before).steps)
     after = apply_steps(after, label(after).steps)
     assert apply_steps(after, plan_uninstall(after, SPACE, GRANTED).steps).nodes == before.nodes

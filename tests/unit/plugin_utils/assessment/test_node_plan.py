@@ -20,6 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     KUBELET_FILE,
     RUNTIME_FILE,
     captured,
+    desired,
     facts_of,
     golden,
     kubelet_adds,
@@ -27,7 +28,6 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     old_containerd,
     profile_of,
     put,
-    wanted,
     without_pods,
 )
 
@@ -35,12 +35,12 @@ ID = "0123456789abcdef" * 4
 
 
 def test_an_aligned_node_has_an_empty_plan() -> None:
-    plan = make_plan(facts_of(captured(ALIGNED)), wanted(), allow_disruption=None)
+    plan = make_plan(facts_of(captured(ALIGNED)), desired(), allow_disruption=None)
     assert (plan.changes, plan.pending, plan.refusals, plan.skipped, plan.needs) == ((), (), (), (), frozenset())
 
 
 def test_allowed_disruption_does_all() -> None:
-    plan = make_plan(facts_of(captured(DIFFERING)), wanted(), allow_disruption=True)
+    plan = make_plan(facts_of(captured(DIFFERING)), desired(), allow_disruption=True)
     assert [str(change) for change in plan.changes] == golden("documents", DIFFERING)["summary"]
     assert plan.needs == {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME, Impact.DRAIN}
     assert (plan.pending, plan.obstacles) == ((), ())
@@ -48,8 +48,8 @@ def test_allowed_disruption_does_all() -> None:
 
 def test_changes_that_are_not_allowed_are_pending_and_the_others_are_planned() -> None:
     facts = facts_of(captured(DIFFERING))
-    plan = make_plan(facts, wanted(), allow_disruption=False)
-    whole = make_plan(facts, wanted(), allow_disruption=True)
+    plan = make_plan(facts, desired(), allow_disruption=False)
+    whole = make_plan(facts, desired(), allow_disruption=True)
     assert Impact.DRAIN not in plan.needs
     assert plan.changes
     assert {change.setting for change in plan.pending} >= {"cpuManagerPolicy", "runc.options.SystemdCgroup"}
@@ -58,8 +58,8 @@ def test_changes_that_are_not_allowed_are_pending_and_the_others_are_planned() -
 
 def test_disruption_without_permission_is_planned_and_says_which_permission_it_needs() -> None:
     facts = facts_of(captured(DIFFERING))
-    plan = make_plan(facts, wanted(), allow_disruption=None)
-    assert plan.changes == make_plan(facts, wanted(), allow_disruption=True).changes
+    plan = make_plan(facts, desired(), allow_disruption=None)
+    assert plan.changes == make_plan(facts, desired(), allow_disruption=True).changes
     assert plan.refusals == ()
     assert plan.permission is not None
     assert plan.permission.code == "needs-disruption"
@@ -70,7 +70,7 @@ def test_disruption_without_permission_is_planned_and_says_which_permission_it_n
 
 @pytest.mark.parametrize("allow", [None, False, True])
 def test_without_pods_no_change_disturbs(allow: bool | None) -> None:
-    plan = make_plan(facts_of(without_pods(captured(DIFFERING))), wanted(), allow_disruption=allow)
+    plan = make_plan(facts_of(without_pods(captured(DIFFERING))), desired(), allow_disruption=allow)
     assert plan.needs == {Impact.RESTART_KUBELET, Impact.RESTART_RUNTIME}
     assert (plan.pending, plan.obstacles) == ((), ())
 
@@ -82,7 +82,7 @@ def test_what_disturbs_no_pod_needs_no_permission(allow: bool | None) -> None:
 
 
 def test_a_refused_node_has_no_change() -> None:
-    plan = make_plan(facts_of(put(captured(DIFFERING), "tini", "system", "pid1")), wanted(), allow_disruption=True)
+    plan = make_plan(facts_of(put(captured(DIFFERING), "tini", "system", "pid1")), desired(), allow_disruption=True)
     assert plan.changes == ()
     assert [refusal.code for refusal in plan.refusals] == ["pid1-not-systemd"]
 
@@ -121,14 +121,14 @@ def test_a_node_that_may_be_half_changed_is_refused_with_any_profile(name: str, 
 @pytest.mark.parametrize("record", ["settings", "images", "original", "answer", "bogus"])
 def test_a_record_that_no_transaction_needs_stops_none(record: str) -> None:
     facts = facts_of(put(captured(DIFFERING), [{"record": record, **LEDGER}], "record_problems"))
-    plan = make_plan(facts, wanted(), allow_disruption=True)
+    plan = make_plan(facts, desired(), allow_disruption=True)
     assert (bool(plan.changes), plan.refusals) == (True, ())
 
 
 @pytest.mark.parametrize("allow", [None, False, True])
 def test_an_interrupted_transaction_is_recovered_before_a_plan(allow: bool | None) -> None:
     cut_off = put(captured(DIFFERING), ["20261121T013455-1a2b3c4d"], "unfinished_transactions")
-    plan = make_plan(facts_of(put(cut_off, "tini", "system", "pid1")), wanted(), allow_disruption=allow)
+    plan = make_plan(facts_of(put(cut_off, "tini", "system", "pid1")), desired(), allow_disruption=allow)
     (change,) = plan.changes
     assert "20261121T013455-1a2b3c4d was interrupted" in str(change)
     assert (plan.needs, plan.pending, plan.refusals) == (frozenset(), (), ())
@@ -136,10 +136,10 @@ def test_an_interrupted_transaction_is_recovered_before_a_plan(allow: bool | Non
 
 def test_nri_is_skipped_only_if_the_profile_says_so() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
-    skipping = make_plan(facts, wanted(nri={"enabled": True, "unsupported": "skip"}), allow_disruption=True)
+    skipping = make_plan(facts, desired(nri={"enabled": True, "unsupported": "skip"}), allow_disruption=True)
     assert [skip.setting for skip in skipping.skipped] == ["nri"]
     assert skipping.changes
-    refusing = make_plan(facts, wanted(), allow_disruption=True)
+    refusing = make_plan(facts, desired(), allow_disruption=True)
     assert (refusing.skipped, [refusal.code for refusal in refusing.refusals]) == ((), ["nri-unsupported"])
 
 
@@ -163,7 +163,7 @@ def test_pods_of_another_driver_are_made_again(path: str, driver: str | None, co
 def test_the_plan_of_a_mismatch_edits_both_files() -> None:
     snapshot = captured(DIFFERING)
     facts = interpret(snapshot)
-    plan = make_plan(facts, wanted(), allow_disruption=True)
+    plan = make_plan(facts, desired(), allow_disruption=True)
     kubelet, runtime = file_edits(snapshot, plan.changes)
     before = snapshot["kubelet"]["files"][KUBELET_FILE]["text"]
     plain = before.replace(
@@ -183,10 +183,10 @@ def test_the_plan_of_a_mismatch_edits_both_files() -> None:
 def test_edited_texts_read_as_aligned_and_need_no_more_edits() -> None:
     snapshot = captured(DIFFERING)
     facts = interpret(snapshot)
-    for edit in file_edits(snapshot, make_plan(facts, wanted(), allow_disruption=True).changes):
+    for edit in file_edits(snapshot, make_plan(facts, desired(), allow_disruption=True).changes):
         section = "kubelet" if edit.path == KUBELET_FILE else "runtime"
         snapshot = put(snapshot, edit.after, section, "files", edit.path, "text")
-    remaining = make_plan(interpret(snapshot), wanted(), allow_disruption=True).changes
+    remaining = make_plan(interpret(snapshot), desired(), allow_disruption=True).changes
     assert [change for change in remaining if change.path] == []
 
 

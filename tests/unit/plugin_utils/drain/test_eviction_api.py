@@ -47,11 +47,11 @@ def test_a_missing_verb_is_named(tmp_path: Path, method: str, part: str, verb: s
 
 def test_all_verbs_that_write_are_reviewed_in_advance(tmp_path: Path) -> None:
     class Denying(ApiServer):
-        def answer(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        def respond(self, method: str, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
             if path.endswith("selfsubjectaccessreviews"):
                 attributes = body["spec"]["resourceAttributes"]
                 return 201, {"status": {"allowed": attributes["resource"] == "nodes"}}
-            return super().answer(method, path, body)
+            return super().respond(method, path, body)
 
     with pytest.raises(ClusterError, match="may not create pods/eviction"):
         call(Denying(), tmp_path, "require_permissions")

@@ -26,14 +26,14 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.kubelet
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kubeadm.play_hosts import ConfigMapPermission, PlayHost
 from ansible_collections.volcano.colocation.tests.support.clusters.kubeadm_clusters import (
     CPU,
+    DESIRED,
     DRIVER,
     TEXT,
-    WANTED,
     WRITTEN,
     config_map,
     host,
+    kubeadm_state,
     node,
-    seen,
 )
 
 AUTO, TRUE, FALSE = ConfigMapPermission(None), ConfigMapPermission(True), ConfigMapPermission(False)
@@ -62,13 +62,15 @@ def stored(journal: KubeletConfigJournal | None) -> KubeletConfigJournal:
 
 
 def first() -> KubeletConfigJournal:
-    return stored(plan_cluster([host("a")], seen("a"), AUTO).journal)
+    return stored(plan_cluster([host("a")], kubeadm_state("a"), AUTO).journal)
 
 
 def plan_restored(
     text: str, journal: KubeletConfigJournal, permission: ConfigMapPermission = AUTO, version: str = "2"
 ) -> ClusterRestorePlan:
-    return plan_cluster_restore([host("a")], seen("a", found=config_map(text, version), journal=journal), permission)
+    return plan_cluster_restore(
+        [host("a")], kubeadm_state("a", stored=config_map(text, version), journal=journal), permission
+    )
 
 
 def test_the_text_is_restored_byte_for_byte() -> None:
@@ -78,8 +80,8 @@ def test_the_text_is_restored_byte_for_byte() -> None:
 
 
 def test_after_two_runs_the_text_before_the_first_is_restored() -> None:
-    more = host("a", fields={**WANTED, ("podPidsLimit",): 99, CPU: "1"})
-    second = plan_cluster([more], seen("a", found=config_map(WRITTEN, "2"), journal=first()), AUTO)
+    more = host("a", fields={**DESIRED, ("podPidsLimit",): 99, CPU: "1"})
+    second = plan_cluster([more], kubeadm_state("a", stored=config_map(WRITTEN, "2"), journal=first()), AUTO)
     assert second.after is not None
     assert plan_restored(second.after, stored(second.journal), version="3").after == TEXT
 
@@ -93,7 +95,7 @@ def test_after_kubeadm_replaced_the_text_each_field_is_restored() -> None:
 def test_the_config_map_of_another_version_is_restored_field_by_field() -> None:
     """Before 1.24 kubeadm upgrade creates a ConfigMap with another name, with a copy of the managed values."""
     newer = replace(config_map(WRITTEN, "2"), name="kubelet-config-1.21")
-    plan = plan_cluster_restore([host("a")], seen("a", found=newer, journal=first()), AUTO)
+    plan = plan_cluster_restore([host("a")], kubeadm_state("a", stored=newer, journal=first()), AUTO)
     assert plan.after is not None
     assert "# ask Ada before you change this\ncgroupDriver: cgroupfs\n" in plan.after
     assert "systemReserved" not in plan.after
@@ -116,7 +118,7 @@ def test_a_restored_text_needs_only_the_deletion_of_the_journal() -> None:
 
 
 def test_nothing_is_restored_without_a_journal() -> None:
-    plan = plan_cluster_restore([host("a")], seen("a"), AUTO)
+    plan = plan_cluster_restore([host("a")], kubeadm_state("a"), AUTO)
     assert (plan.after, plan.forget, plan.findings) == (None, False, ())
 
 
@@ -140,7 +142,9 @@ def test_the_journal_of_a_deleted_config_map_is_deleted() -> None:
 def test_a_node_that_is_not_restored_prevents_the_restore(
     hosts: list[PlayHost], permission: ConfigMapPermission, reason: str
 ) -> None:
-    plan = plan_cluster_restore(hosts, seen("a", "b", found=config_map(WRITTEN, "2"), journal=first()), permission)
+    plan = plan_cluster_restore(
+        hosts, kubeadm_state("a", "b", stored=config_map(WRITTEN, "2"), journal=first()), permission
+    )
     assert (plan.after, plan.forget) == (None, False)
     assert reason in plan.reasons
     assert [finding.code for finding in plan.findings] == ["kubeadm-config-not-restored"]
@@ -149,13 +153,16 @@ def test_a_node_that_is_not_restored_prevents_the_restore(
 def test_true_restores_it_whatever_other_nodes_have() -> None:
     hosts = [host("a")]
     assert (
-        plan_cluster_restore(hosts, seen("a", "b", found=config_map(WRITTEN, "2"), journal=first()), TRUE).after == TEXT
+        plan_cluster_restore(
+            hosts, kubeadm_state("a", "b", stored=config_map(WRITTEN, "2"), journal=first()), TRUE
+        ).after
+        == TEXT
     )
 
 
 def test_another_cluster_is_refused() -> None:
     with pytest.raises(ClusterError, match="not that of the play's hosts"):
-        plan_cluster_restore([host("x")], seen("a", found=config_map(WRITTEN, "2"), journal=first()), TRUE)
+        plan_cluster_restore([host("x")], kubeadm_state("a", stored=config_map(WRITTEN, "2"), journal=first()), TRUE)
 
 
 def test_a_change_that_was_never_written_is_not_restored() -> None:

@@ -31,9 +31,9 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validat
 from ansible_collections.volcano.colocation.tests.support.hosts import described_hosts as hosts
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
+    DESIRED,
     DIFFERING,
     NAMES,
-    WANTED,
     captured,
     kubelet_adds,
     kubelet_flags,
@@ -54,12 +54,12 @@ def refused(directory: Path, document: Any) -> str:
     path = directory / "broken.snapshot.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(SnapshotError) as caught:
-        assess_recorded(str(path), read_snapshot(str(path)), WANTED)
+        assess_recorded(str(path), read_snapshot(str(path)), DESIRED)
     assert str(caught.value).startswith(f"{path}: ")
     return str(caught.value)
 
 
-@pytest.mark.parametrize("profile", [{}, WANTED], ids=["no profile", "profile"])
+@pytest.mark.parametrize("profile", [{}, DESIRED], ids=["no profile", "profile"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_captured_node_is_replayed_as_it_was(name: str, profile: dict[str, Any], tmp_path: Path) -> None:
     assert replayed(tmp_path, captured(name), **profile) == assess(captured(name), profile)
@@ -70,7 +70,7 @@ def test_a_described_host_is_replayed_as_it_was(name: str, tmp_path: Path) -> No
     tree = tmp_path / "tree"
     tree.mkdir()
     snapshot = hosts.snapshot_of(hosts.described(name).host, tree)
-    assert replayed(tmp_path, snapshot, **WANTED) == assess(snapshot, WANTED)
+    assert replayed(tmp_path, snapshot, **DESIRED) == assess(snapshot, DESIRED)
 
 
 def test_a_node_with_secrets_is_replayed_as_it_was_without_them(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_node_with_secrets_is_replayed_as_it_was_without_them(tmp_path: Path) 
         captured(DIFFERING), f"--api-token={PLANTED}", "--cgroup-driver=cgroupfs", "--token", PLANTED
     )
     snapshot = kubelet_adds(snapshot, f"staticPodURLHeader:\n  X-Access: [{PLANTED}]\n")
-    assert replayed(tmp_path, snapshot, **WANTED) == assess(snapshot, WANTED)
+    assert replayed(tmp_path, snapshot, **DESIRED) == assess(snapshot, DESIRED)
     assert PLANTED not in (tmp_path / "node.snapshot.json").read_text(encoding="utf-8")
 
 
@@ -242,7 +242,7 @@ ANYTHING = st.recursive(
 def survives(document: Any) -> None:
     refusal = "x.json: "
     try:
-        assess_recorded("x.json", document, WANTED)
+        assess_recorded("x.json", document, DESIRED)
     except SnapshotError as error:
         refusal = str(error)
     assert refusal.startswith("x.json: ")

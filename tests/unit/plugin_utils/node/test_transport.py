@@ -233,10 +233,10 @@ def test_a_connection_that_is_lost_before_the_start_is_reported() -> None:
         node.transact(PLAN, lambda _transaction: None)
 
 
-def test_what_else_fails_after_a_loss_is_told() -> None:
+def test_another_failure_after_a_loss_is_reported() -> None:
     node, _slept = driven(Script(CONNECTION_LOST, {"failed": True, "msg": "the engine ended without a result"}))
     with pytest.raises(NodeFailure, match="the engine ended without a result"):
-        node.transact(PLAN, lambda _each: None)
+        node.transact(PLAN, lambda _transaction: None)
 
 
 @pytest.mark.parametrize("before", [[], [state("applying")]])

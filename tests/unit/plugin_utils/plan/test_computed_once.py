@@ -22,8 +22,8 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     ALIGNED,
     DIFFERING,
     captured,
+    desired,
     facts_of,
-    wanted,
 )
 
 COUNTED = (
@@ -61,7 +61,7 @@ def test_planning_a_node_calls_each_planner_at_most_once(name: str, calls: Count
     facts = facts_of(captured(name))
     calls.clear()
 
-    plan = make_plan(facts, wanted(), allow_disruption=True)
+    plan = make_plan(facts, desired(), allow_disruption=True)
 
     assert bool(plan.changes) is (name == DIFFERING)
     assert not {name: times for name, times in calls.items() if times > 1}

@@ -21,6 +21,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     RUNTIME_FILE,
     Snapshot,
     captured,
+    desired,
     facts_of,
     missing,
     old_containerd,
@@ -29,7 +30,6 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     running_handlers,
     runtime_edit,
     runtime_text,
-    wanted,
 )
 
 RESTART = frozenset({Impact.RESTART_RUNTIME})
@@ -51,7 +51,7 @@ def edits(result: tuple[Change, ...]) -> dict[tuple[str, ...], Any]:
 
 
 def test_the_aligned_node_needs_nothing() -> None:
-    assert containerd_changes(facts_of(captured(ALIGNED)), wanted()) == ()
+    assert containerd_changes(facts_of(captured(ALIGNED)), desired()) == ()
 
 
 def test_an_empty_profile_changes_nothing() -> None:

@@ -13,10 +13,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.node
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import UneditableFile
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import FileEdit, file_edits
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
+    DESIRED,
     DIFFERING,
     KUBELET_FILE,
     RUNTIME_FILE,
-    WANTED,
     Snapshot,
     captured,
     facts_of,
@@ -27,7 +27,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 
 
 def edits(snapshot: Snapshot) -> dict[str, FileEdit]:
-    plan = make_plan(facts_of(snapshot), profile_of(**WANTED), allow_disruption=True)
+    plan = make_plan(facts_of(snapshot), profile_of(**DESIRED), allow_disruption=True)
     assert plan.refusals == ()
     return {edit.path: edit for edit in file_edits(snapshot, plan.changes)}
 

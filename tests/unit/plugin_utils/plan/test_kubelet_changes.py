@@ -18,6 +18,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     Snapshot,
     captured,
     checkpoint,
+    desired,
     facts_of,
     kubelet_adds,
     kubelet_edit,
@@ -25,7 +26,6 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     profile_of,
     put,
     stopped_kubelet,
-    wanted,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_kubelet import version
 
@@ -42,7 +42,7 @@ def newer_file(snapshot: Snapshot) -> Snapshot:
 
 
 def test_the_aligned_node_needs_nothing() -> None:
-    assert PlanDraft(facts_of(captured(ALIGNED)), wanted()).kubelet_changes == ()
+    assert PlanDraft(facts_of(captured(ALIGNED)), desired()).kubelet_changes == ()
 
 
 @pytest.mark.parametrize(

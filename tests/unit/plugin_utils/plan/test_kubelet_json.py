@@ -17,10 +17,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers im
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import interpret
 from ansible_collections.volcano.colocation.plugins.plugin_utils.plan.file_edits import file_edits
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
+    DESIRED,
     DIFFERING,
     KUBELET_FILE,
     NAMES,
-    WANTED,
     Snapshot,
     captured,
     kubelet_text,
@@ -30,7 +30,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.in_process impor
 from ansible_collections.volcano.colocation.tests.support.tasks.node_image import KUBELET, KUBELET_TEXT, grow
 
 PROFILE: dict[str, Any] = {
-    **WANTED,
+    **DESIRED,
     "topology_manager_policy": "best-effort",
     "enforce_node_allocatable": ["pods"],
     "pod_pids_limit": 4096,
@@ -113,14 +113,14 @@ def test_check_mode_predicts_a_run_and_the_next_run_does_nothing(layout: str, tm
 def test_a_field_of_another_type_is_named_by_its_line() -> None:
     values = {**values_of(captured(DIFFERING)), "podPidsLimit": "many"}
     text = json.dumps(values, indent=1)
-    plan = make_plan(interpret(kubelet_text(captured(DIFFERING), text)), profile_of(**WANTED), allow_disruption=True)
+    plan = make_plan(interpret(kubelet_text(captured(DIFFERING), text)), profile_of(**DESIRED), allow_disruption=True)
     (refusal,) = [refusal for refusal in plan.refusals if refusal.code == "kubelet-field-type"]
     assert refusal.line == text[: text.index("podPidsLimit")].count("\n") + 1
 
 
 def test_flow_style_is_refused_with_its_line_and_what_to_do() -> None:
     node = kubelet_text(captured(DIFFERING), "\n{apiVersion: kubelet.config.k8s.io/v1beta1, cgroupDriver: cgroupfs}\n")
-    plan = make_plan(interpret(node), profile_of(**WANTED), allow_disruption=True)
+    plan = make_plan(interpret(node), profile_of(**DESIRED), allow_disruption=True)
     (refusal,) = [refusal for refusal in plan.refusals if refusal.code == "config-unreadable"]
     assert (refusal.file, refusal.line, plan.changes) == (KUBELET_FILE, 2, ())
     assert "kubelet reads it as JSON" in refusal.message

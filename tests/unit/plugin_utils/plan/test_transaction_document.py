@@ -23,10 +23,10 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_pr
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
     CHECKPOINT,
+    DESIRED,
     DIFFERING,
     KUBELET_FILE,
     RUNTIME_FILE,
-    WANTED,
     Snapshot,
     captured,
     checkpoint,
@@ -61,14 +61,14 @@ def actions(result: dict[str, Any]) -> dict[str, str]:
 
 
 def test_the_document_for_the_captured_mismatch_is_the_expected_one() -> None:
-    result = document(captured(DIFFERING), **WANTED)
+    result = document(captured(DIFFERING), **DESIRED)
     assert result["controller"]
     assert {**result, "id": "ID", "controller": "CONTROLLER"} == golden("documents", DIFFERING)
 
 
 @pytest.mark.parametrize(("port", "url"), [("10348", "http://127.0.0.1:10348/healthz"), ("0", None)])
 def test_the_health_of_kubelet_is_read_at_its_port(port: str, url: str | None) -> None:
-    result = document(kubelet_edit(captured(DIFFERING), "healthzPort: 10248", f"healthzPort: {port}"), **WANTED)
+    result = document(kubelet_edit(captured(DIFFERING), "healthzPort: 10248", f"healthzPort: {port}"), **DESIRED)
     assert result["gate"]["kubelet_healthz"] == url
 
 
@@ -81,21 +81,21 @@ def test_ids_are_unique_in_the_order_of_time_and_name_a_unit() -> None:
 
 def test_a_switch_from_cgroupfs_replaces_the_tree_and_asks_the_gate_for_systemd() -> None:
     node = kubelet_edit(captured(DIFFERING), "cgroupDriver: systemd", "cgroupDriver: cgroupfs")
-    result = document(node, **WANTED)
+    result = document(node, **DESIRED)
     assert (result["stale_cgroups"], result["fresh_cgroups"]) == (["kubepods"], ["kubepods.slice"])
     assert result["gate"]["cgroup_driver"] == "systemd"
     assert result["gate"]["runtime_handlers"] == {"runc": True}
 
 
 def test_a_switch_to_cgroupfs_replaces_the_tree_and_stops_the_sandboxes() -> None:
-    result = document(captured(ALIGNED), **{**WANTED, "cgroup_driver": "cgroupfs"})
+    result = document(captured(ALIGNED), **{**DESIRED, "cgroup_driver": "cgroupfs"})
     assert (result["stale_cgroups"], result["fresh_cgroups"]) == (["kubepods.slice"], ["kubepods"])
     assert result["gate"]["runtime_handlers"] == {"runc": False}
     assert result["sandboxes"]["action"] == "stop"
 
 
 def test_no_tree_is_stale_when_kubelet_keeps_its_driver() -> None:
-    result = document(captured(DIFFERING), **WANTED)
+    result = document(captured(DIFFERING), **DESIRED)
     assert (result["stale_cgroups"], result["fresh_cgroups"]) == ([], [])
 
 
@@ -109,7 +109,7 @@ def test_no_tree_is_stale_when_the_driver_was_only_made_explicit() -> None:
 
 
 def test_pods_stay_if_nothing_disrupts_them() -> None:
-    result = document(captured(ALIGNED), **{**WANTED, "read_only_port": 10255})
+    result = document(captured(ALIGNED), **{**DESIRED, "read_only_port": 10255})
     assert actions(result) == {"kubelet": "restart", "runtime": "leave"}
     assert result["sandboxes"]["action"] == "leave"
     assert result["checkpoints"] == []
@@ -117,11 +117,11 @@ def test_pods_stay_if_nothing_disrupts_them() -> None:
 
 
 def test_a_drained_node_has_no_sandbox_to_stop() -> None:
-    assert document(without_pods(captured(DIFFERING)), **WANTED)["sandboxes"]["action"] == "leave"
+    assert document(without_pods(captured(DIFFERING)), **DESIRED)["sandboxes"]["action"] == "leave"
 
 
 def test_the_values_that_containerd_must_read_from_its_new_text() -> None:
-    (validation,) = document(captured(DIFFERING), **WANTED)["validate"]
+    (validation,) = document(captured(DIFFERING), **DESIRED)["validate"]
     assert validation["file"] == RUNTIME_FILE
     assert "{file}" in validation["argv"]
     assert {(expectation["key"], expectation["value"]) for expectation in validation["expect"]} == {
@@ -132,7 +132,7 @@ def test_the_values_that_containerd_must_read_from_its_new_text() -> None:
 
 
 def test_pending_changes_are_not_in_the_gate() -> None:
-    result = planned(captured(DIFFERING), False, WANTED)
+    result = planned(captured(DIFFERING), False, DESIRED)
     assert result["gate"]["cgroup_driver"] is None
     assert result["gate"]["runtime_handlers"] == {}
     assert result["gate"]["cpu_manager"]["policy"] == "none"
@@ -148,13 +148,13 @@ def test_the_gate_checks_a_common_driver_without_a_profile() -> None:
 
 
 def test_a_handler_that_only_needs_a_restart_edits_no_file() -> None:
-    result = document(running_handlers(captured(ALIGNED), runc=False), **WANTED)
+    result = document(running_handlers(captured(ALIGNED), runc=False), **DESIRED)
     assert result["files"] == []
     assert actions(result) == {"kubelet": "restart", "runtime": "restart"}
 
 
 def test_kubelet_stays_when_only_containerd_restarts_and_no_pod_is_stopped() -> None:
-    result = document(without_pods(running_handlers(captured(ALIGNED), runc=False)), **WANTED)
+    result = document(without_pods(running_handlers(captured(ALIGNED), runc=False)), **DESIRED)
     assert actions(result) == {"kubelet": "leave", "runtime": "restart"}
 
 
@@ -168,13 +168,13 @@ def test_kubelet_stays_when_only_containerd_restarts_and_no_pod_is_stopped() -> 
     ],
 )
 def test_the_gate_asks_for_the_nri_socket_of_the_profile(nri: dict[str, Any], socket: str | None) -> None:
-    result = document(captured(DIFFERING), **{**WANTED, "nri": nri})
+    result = document(captured(DIFFERING), **{**DESIRED, "nri": nri})
     assert result["gate"]["nri_socket"] == socket
 
 
 def test_the_gate_does_not_check_nri_of_a_containerd_without_it() -> None:
     node = old_containerd(captured(DIFFERING))
-    result = document(node, **{**WANTED, "nri": {"enabled": True, "unsupported": "skip"}})
+    result = document(node, **{**DESIRED, "nri": {"enabled": True, "unsupported": "skip"}})
     assert result["gate"]["nri_socket"] is None
 
 
@@ -186,7 +186,7 @@ MOVED: dict[str, tuple[str, dict[str, Any]]] = {
     "other CPUs online": ('{"policyName":"static","defaultCpuSet":"0-3"}', {"read_only_port": 1}),
 }
 UNCHANGED: dict[str, tuple[str, dict[str, Any]]] = {
-    "same policy": ('{"policyName":"static","defaultCpuSet":"0-1"}', {**WANTED, "read_only_port": 1}),
+    "same policy": ('{"policyName":"static","defaultCpuSet":"0-1"}', {**DESIRED, "read_only_port": 1}),
     "memory policy none": ('{"policyName":"none"}', {"system_reserved": {"memory": "1Gi"}}),
     "nothing to restart": ('{"policyName":"none"}', {"cgroup_driver": "systemd"}),
     "unreadable, no policy wanted": ("{", {"read_only_port": 1}),
@@ -210,12 +210,12 @@ def test_the_checkpoint_is_not_moved(case: str) -> None:
 
 def test_a_missing_checkpoint_is_not_moved() -> None:
     node = missing(captured(DIFFERING), "kubelet", CHECKPOINT)
-    assert document(node, **WANTED)["checkpoints"] == []
+    assert document(node, **DESIRED)["checkpoints"] == []
 
 
 def test_a_document_that_only_writes_files() -> None:
     snapshot = put(captured(DIFFERING), [], "runtime", "processes")
-    facts, profile = interpret(snapshot), parse_profile(WANTED)
+    facts, profile = interpret(snapshot), parse_profile(DESIRED)
     plan = make_plan(interpret(captured(DIFFERING)), profile, allow_disruption=True)
     result = files_document(file_edits(snapshot, plan.changes), plan, facts)
     parsed = node_side.parse_plan(json.dumps(result))
@@ -228,5 +228,5 @@ def test_a_document_that_only_writes_files() -> None:
 
 def test_a_changed_switch_is_expected_as_the_dump_writes_it() -> None:
     node = runtime_edit(captured(ALIGNED), "disable = false", "disable = true")
-    (validation,) = document(node, **WANTED)["validate"]
+    (validation,) = document(node, **DESIRED)["validate"]
     assert [expectation["value"] for expectation in validation["expect"]] == ["false"]

@@ -22,8 +22,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_res
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     DIFFERING,
     captured,
+    desired,
     facts_of,
-    wanted,
 )
 
 REFUSALS = (Refusal("a", "it is so", "Do this", file="/x", line=2), Refusal("b", "it is thus", "Do that", variable="v"))
@@ -43,7 +43,7 @@ def test_the_diff_of_a_new_file_begins_empty() -> None:
 
 def test_the_published_plan_is_json_with_changes_and_what_is_pending() -> None:
     facts = facts_of(captured(DIFFERING))
-    document = plan_result(make_plan(facts, wanted(), allow_disruption=False))
+    document = plan_result(make_plan(facts, desired(), allow_disruption=False))
     assert json.loads(json.dumps(document)) == document
     assert {change["setting"] for change in document["pending"]} >= {"cpuManagerPolicy"}
     assert document["changes"][-1] == {

@@ -16,10 +16,10 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     ALIGNED,
     Snapshot,
     captured,
+    desired,
     facts_of,
     kubelet_adds,
     put,
-    wanted,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_around import (
     ENTRY,
@@ -244,12 +244,12 @@ def test_entries_that_do_not_agree_tell_no_line() -> None:
 
 def test_an_image_whose_files_agree_with_the_profile_is_aligned() -> None:
     facts = facts_of(image(captured(ALIGNED)))
-    plan = make_plan(facts, wanted(), allow_disruption=True)
+    plan = make_plan(facts, desired(), allow_disruption=True)
     assert plan.refusals == ()
     assert judge(all_findings(facts, plan)).value == "aligned"
 
 
 def test_an_image_that_differs_from_the_profile_says_so() -> None:
     facts = facts_of(image(captured(ALIGNED)))
-    results = all_findings(facts, make_plan(facts, wanted(cgroup_driver="cgroupfs"), allow_disruption=True))
+    results = all_findings(facts, make_plan(facts, desired(cgroup_driver="cgroupfs"), allow_disruption=True))
     assert results[-1].code == "differs-from-profile"

@@ -21,9 +21,9 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     DIFFERING,
     Snapshot,
     captured,
+    desired,
     facts_of,
     put,
-    wanted,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_machine import (
     IN_MEMORY,
@@ -46,7 +46,7 @@ def finding_codes(snapshot: Snapshot) -> list[str]:
 
 def refused(snapshot: Snapshot) -> list[str]:
     """The codes of the refusals; the plan must have no changes beside them."""
-    plan = make_plan(facts_of(snapshot), wanted(), allow_disruption=True)
+    plan = make_plan(facts_of(snapshot), desired(), allow_disruption=True)
     assert not plan.changes or not plan.refusals
     return [refusal.code for refusal in plan.refusals]
 
@@ -59,7 +59,7 @@ def test_the_checked_paths_are_those_that_a_change_writes_to() -> None:
 def test_a_managed_system_is_refused_by_its_name_alone(system: str) -> None:
     node = named(captured(DIFFERING), f'ID="{system}"\nPRETTY_NAME="Anything 1"\n')
     assert finding_codes(node) == ["immutable-system"]
-    (refusal,) = make_plan(facts_of(node), wanted(), allow_disruption=True).refusals
+    (refusal,) = make_plan(facts_of(node), desired(), allow_disruption=True).refusals
     assert refusal.code == "immutable-system"
     assert refusal.message.startswith(MANAGED[system].name)
     assert refusal.remedy == MANAGED[system].remedy

@@ -15,12 +15,13 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.node_pr
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import refusals
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import (
     ALIGNED,
+    DESIRED,
     DIFFERING,
     KUBELET_FILE,
     RUNTIME_FILE,
-    WANTED,
     Snapshot,
     captured,
+    desired,
     facts_of,
     kubelet_adds,
     kubelet_edit,
@@ -32,7 +33,6 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     put,
     runtime_text,
     stopped_kubelet,
-    wanted,
 )
 
 STATIC = {"cpu_manager_policy": "static"}
@@ -46,55 +46,55 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
     "unparsable YAML": (
         "config-unreadable",
         lambda node: kubelet_adds(node, "evictionSoft: [a\n"),
-        WANTED,
+        DESIRED,
         (f"{KUBELET_FILE}:33: ", "Correct the file"),
     ),
     "duplicate key in YAML": (
         "config-unreadable",
         lambda node: kubelet_adds(node, "cgroupDriver: cgroupfs\n"),
-        WANTED,
+        DESIRED,
         (f"{KUBELET_FILE}:32: ", "duplicate key 'cgroupDriver'", "Correct the file"),
     ),
     "YAML that is not a mapping": (
         "config-unreadable",
         lambda node: kubelet_text(node, "# nothing\n- cgroupDriver\n"),
-        WANTED,
+        DESIRED,
         (f"{KUBELET_FILE}:2: ", "mapping", "Correct the file"),
     ),
     "unparsable TOML": (
         "config-unreadable",
         lambda node: runtime_text(node, "version = 2\n[plugins\n"),
-        WANTED,
+        DESIRED,
         (f"{RUNTIME_FILE}:2: ", "Correct the file"),
     ),
     "kubelet's file is a link": (
         "config-is-symlink",
         lambda node: put(node, "symlink", "kubelet", "files", KUBELET_FILE, "kind"),
-        WANTED,
+        DESIRED,
         (f"{KUBELET_FILE}: ", "symbolic link", "--config"),
     ),
     "containerd's file is a link": (
         "config-is-symlink",
         lambda node: put(node, "symlink", "runtime", "files", RUNTIME_FILE, "kind"),
-        WANTED,
+        DESIRED,
         (f"{RUNTIME_FILE}: ", "symbolic link", "--config"),
     ),
     "kubelet's file is a directory": (
         "config-unreadable",
         lambda node: put(node, {"kind": "directory"}, "kubelet", "files", KUBELET_FILE),
-        WANTED,
+        DESIRED,
         (f"{KUBELET_FILE}: is a directory", "Correct the file"),
     ),
     "kubelet's file cannot be read": (
         "config-unreadable",
         lambda node: put(node, {"kind": "unknown", "error": "Permission denied"}, "kubelet", "files", KUBELET_FILE),
-        WANTED,
+        DESIRED,
         (f"{KUBELET_FILE}: Permission denied",),
     ),
     "kubelet has no file": (
         "kubelet-config-missing",
         lambda node: missing(node, "kubelet", KUBELET_FILE),
-        WANTED,
+        DESIRED,
         (f"{KUBELET_FILE}: ", "--config"),
     ),
     "static without a reservation": (
@@ -154,61 +154,61 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
     "a flag that overrides the file": (
         "flag-overrides-config",
         lambda node: kubelet_flags(node, "--cgroup-driver=cgroupfs"),
-        WANTED,
+        DESIRED,
         ("--cgroup-driver=cgroupfs", "cgroupDriver", "Remove the flag"),
     ),
     "no containerd": (
         "containerd-missing",
         lambda node: put(node, None, "runtime", "program"),
-        WANTED,
+        DESIRED,
         ("no containerd program", "Install containerd first"),
     ),
     "no kubelet": (
         "kubelet-missing",
         lambda node: put(node, None, "kubelet", "program"),
-        WANTED,
+        DESIRED,
         ("no kubelet program", "Install kubelet first"),
     ),
     "PID 1 is another": (
         "pid1-not-systemd",
         lambda node: put(node, "tini", "system", "pid1"),
-        WANTED,
+        DESIRED,
         ("PID 1 of this node is tini", "not a container"),
     ),
     "PID 1 is unknown": (
         "pid1-not-systemd",
         lambda node: put(node, None, "system", "pid1"),
-        WANTED,
+        DESIRED,
         ("PID 1 of this node is unknown",),
     ),
     "cgroup mode unknown": (
         "cgroup-mode-unknown",
         lambda node: put(node, [], "cgroups", "mountinfo"),
-        WANTED,
+        DESIRED,
         ("/proc/self/mountinfo: ", "nothing is mounted at /sys/fs/cgroup", "Mount cgroups"),
     ),
     "kubelet stopped": (
         "kubelet-not-running",
         stopped_kubelet,
-        WANTED,
+        DESIRED,
         ("kubelet.service does not run", "systemctl start kubelet"),
     ),
     "containerd silent": (
         "containerd-not-answering",
         lambda node: put(node, {"endpoint": "unix:///x.sock", "error": "refused"}, "runtime", "cri"),
-        WANTED,
+        DESIRED,
         ("unix:///x.sock", "journalctl -u containerd"),
     ),
     "another schema": (
         "containerd-schema",
         lambda node: runtime_text(node, "version = 3\n"),
-        WANTED,
+        DESIRED,
         (f"{RUNTIME_FILE}: ", "schema version is 3", "Migrate"),
     ),
     "no NRI": (
         "nri-unsupported",
         old_containerd,
-        WANTED,
+        DESIRED,
         ("(nri.enabled): ", "containerd 1.6.20~ds1 has no NRI", "colocation_nri_unsupported"),
     ),
 }
@@ -229,12 +229,12 @@ def test_bad_input_is_refused_with_its_place_and_remedy(case: str) -> None:
 
 @pytest.mark.parametrize("name", [ALIGNED, DIFFERING])
 def test_a_sound_node_is_not_refused(name: str) -> None:
-    assert refusals(PlanDraft(facts_of(captured(name)), wanted())) == ()
+    assert refusals(PlanDraft(facts_of(captured(name)), desired())) == ()
 
 
 def test_all_refusals_are_reported_together() -> None:
     snapshot = put(kubelet_flags(captured(DIFFERING), "--cgroup-driver=systemd"), "tini", "system", "pid1")
-    codes = [refusal.code for refusal in refused(snapshot, {**WANTED, "system_reserved": {}})]
+    codes = [refusal.code for refusal in refused(snapshot, {**DESIRED, "system_reserved": {}})]
     assert codes == ["pid1-not-systemd", "flag-overrides-config", "static-without-reservation"]
 
 
@@ -272,7 +272,7 @@ def test_of_an_image_no_online_cpus_are_known_and_nothing_is_made_of_it() -> Non
 @pytest.mark.parametrize("state", ["activating", "failed"])
 def test_a_kubelet_that_crashes_is_worth_trying(state: str) -> None:
     snapshot = put(stopped_kubelet(captured(ALIGNED)), state, "services", "units", "kubelet.service", "ActiveState")
-    assert refused(snapshot, WANTED) == ()
+    assert refused(snapshot, DESIRED) == ()
 
 
 def test_no_profile_still_needs_a_node() -> None:

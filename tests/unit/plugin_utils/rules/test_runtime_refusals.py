@@ -13,23 +13,23 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     ALIGNED,
     Snapshot,
     captured,
+    desired,
     facts_of,
     put,
     runtime_text,
-    wanted,
 )
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.variants_runtime import crio, docker, k3s
 
 
 def refused(snapshot: Snapshot) -> dict[str, str]:
-    plan = make_plan(facts_of(snapshot), wanted(), allow_disruption=True)
+    plan = make_plan(facts_of(snapshot), desired(), allow_disruption=True)
     assert not plan.changes
     return {refusal.code: refusal.message for refusal in plan.refusals}
 
 
 def test_an_aligned_crio_node_is_not_refused() -> None:
     facts = facts_of(crio(captured(ALIGNED)))
-    plan = make_plan(facts, wanted(), allow_disruption=True)
+    plan = make_plan(facts, desired(), allow_disruption=True)
     assert (plan.changes, plan.refusals) == ((), ())
     results = all_findings(facts, plan)
     assert judge(results) is Verdict.ALIGNED
@@ -65,7 +65,7 @@ EXEC = '{"exec-opts": ["native.umask=normal", "native.cgroupdriver=cgroupfs"]}'
     ],
 )
 def test_docker_by_hand(text: str, flags: tuple[str, ...], texts: tuple[str, ...]) -> None:
-    (refusal,) = make_plan(facts_of(docker(captured(ALIGNED), text, *flags)), wanted(), allow_disruption=True).refusals
+    (refusal,) = make_plan(facts_of(docker(captured(ALIGNED), text, *flags)), desired(), allow_disruption=True).refusals
     assert (refusal.code, refusal.file) == ("runtime-unsupported", "/etc/docker/daemon.json")
     for word in (*texts, "restart docker"):
         assert word in str(refusal)
@@ -73,7 +73,7 @@ def test_docker_by_hand(text: str, flags: tuple[str, ...], texts: tuple[str, ...
 
 def test_docker_whose_file_is_not_json() -> None:
     node = docker(captured(ALIGNED), '{\n"exec-opts": [,\n')
-    (refusal,) = make_plan(facts_of(node), wanted(), allow_disruption=True).refusals
+    (refusal,) = make_plan(facts_of(node), desired(), allow_disruption=True).refusals
     assert (refusal.code, refusal.file, refusal.line) == ("config-unreadable", "/etc/docker/daemon.json", 2)
 
 

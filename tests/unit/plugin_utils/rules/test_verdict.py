@@ -20,10 +20,10 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
     ALIGNED,
     DIFFERING,
     captured,
+    desired,
     facts_of,
     profile_of,
     put,
-    wanted,
 )
 
 ORDER = (Effect.UNSUPPORTED, Effect.UNKNOWN, Effect.MISALIGNED, Effect.LATENT, Effect.NONE)
@@ -46,7 +46,7 @@ def test_nothing_found_is_aligned() -> None:
 
 def test_an_aligned_node_has_no_finding_of_the_profile() -> None:
     facts = facts_of(captured(ALIGNED))
-    assert [finding.code for finding in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))] == [
+    assert [finding.code for finding in all_findings(facts, make_plan(facts, desired(), allow_disruption=True))] == [
         "driver-hidden-from-agents",
         "second-kubepods-tree",
     ]
@@ -62,7 +62,7 @@ def test_drift_from_the_profile_is_misaligned() -> None:
 
 def test_pending_changes_still_differ() -> None:
     facts = facts_of(captured(DIFFERING))
-    plan = make_plan(facts, wanted(), allow_disruption=False)
+    plan = make_plan(facts, desired(), allow_disruption=False)
     assert plan.pending
     assert all_findings(facts, plan)[-1].code == "differs-from-profile"
 
@@ -86,5 +86,5 @@ def test_a_refusal_is_a_finding_with_its_remedy() -> None:
 )
 def test_an_unsupported_node_is_not_compared_with_the_profile(node: dict[str, object]) -> None:
     facts = facts_of(node)
-    codes = {finding.code for finding in all_findings(facts, make_plan(facts, wanted(), allow_disruption=True))}
+    codes = {finding.code for finding in all_findings(facts, make_plan(facts, desired(), allow_disruption=True))}
     assert codes.isdisjoint({"differs-from-profile", "cannot-be-aligned"})

@@ -56,7 +56,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.volcano_clust
     deployment,
     filled,
     options,
-    seen,
+    scheduler_state,
 )
 
 ALL = options(
@@ -103,7 +103,7 @@ def _applied(change: ObjectChange, live: Object | None) -> dict[str, Any]:
 
 
 def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
-    state = seen(served=SERVED)
+    state = scheduler_state(served=SERVED)
     made = plan(ALL, state)
     assert [(change.operation, change.ref.place) for change in made.objects] == [
         (Operation.CREATE, "PriorityClass colocation-be"),
@@ -123,21 +123,25 @@ def test_everything_from_nothing_in_an_order_that_works_then_nothing() -> None:
 
 
 def test_an_older_server_gets_what_it_supports_and_the_rest_is_reported() -> None:
-    made = plan(ALL, seen(served={}))
+    made = plan(ALL, scheduler_state(served={}))
     assert [change.ref.kind for change in made.objects] == ["PriorityClass", "Queue", "Queue"]
     assert [reason.partition(":")[0] for reason in made.unsupported] == [VALIDATING, MUTATING]
-    assert plan(options(admission=filled("admission", validate=False)), seen()).unsupported[0].startswith(MUTATING)
+    assert (
+        plan(options(admission=filled("admission", validate=False)), scheduler_state())
+        .unsupported[0]
+        .startswith(MUTATING)
+    )
 
 
 def test_the_policies_exclude_the_namespace_of_the_agents_test_pods() -> None:
-    made = plan(ALL, seen(served=SERVED)).objects
+    made = plan(ALL, scheduler_state(served=SERVED)).objects
     rules = [change.body["spec"]["matchConstraints"] for change in made if change.ref.kind in (VALIDATING, MUTATING)]
     selected = [constraints["namespaceSelector"]["matchExpressions"][0]["values"] for constraints in rules]
     assert selected == [["kube-system", "volcano-system"]] * 2
 
 
 def test_the_journal_survives_being_written() -> None:
-    made = plan(ALL, seen(served=SERVED))
+    made = plan(ALL, scheduler_state(served=SERVED))
     assert parse_journal(ConfigMap(JOURNAL_NAME, render_journal(made.journal), "1", "volcano-system")) == made.journal
     assert parse_journal(None) == SchedulerJournal()
 
@@ -149,7 +153,7 @@ def test_a_foreign_journal_is_refused(text: str) -> None:
 
 
 def test_a_restore_removes_everything() -> None:
-    state = seen(served=SERVED)
+    state = scheduler_state(served=SERVED)
     applied = after(state, plan(ALL, state))
     back = plan_restore(applied, UID)
     assert [(change.operation, change.ref.kind) for change in back.objects] == [
@@ -173,7 +177,7 @@ def queue(**spec: Any) -> dict[str, Any]:
 
 def test_a_foreign_queue_is_changed_where_it_differs_and_restored_after_two_runs() -> None:
     start = queue(weight=1, reclaimable=True, capability={"cpu": 4})
-    state = seen(queues=(start,), conf=None, deployment=deployment())
+    state = scheduler_state(queues=(start,), conf=None, deployment=deployment())
     first = options(
         edit_configmap=False, queues=[{"name": "be", "weight": 2, "capability": {"cpu": "4", "memory": "1Gi"}}]
     )
@@ -196,7 +200,7 @@ def test_a_foreign_queue_is_changed_where_it_differs_and_restored_after_two_runs
 
 
 def test_a_change_by_another_client_is_a_conflict_and_nothing_is_restored() -> None:
-    state = seen(served=SERVED)
+    state = scheduler_state(served=SERVED)
     applied = after(state, plan(ALL, state))
     touched = [
         {**live, "spec": {**live["spec"], "weight": 9}} if live["metadata"]["name"] == "org" else live
@@ -212,7 +216,7 @@ def test_a_change_by_another_client_is_a_conflict_and_nothing_is_restored() -> N
 
 
 def test_a_text_that_another_client_changed_between_two_runs_is_never_restored() -> None:
-    state = seen()
+    state = scheduler_state()
     applied = after(state, plan(options(), state))
     assert applied.conf
     edited = replace(
@@ -227,7 +231,7 @@ def test_a_text_that_another_client_changed_between_two_runs_is_never_restored()
 
 
 def test_a_run_that_was_interrupted_after_its_journal_loses_nothing() -> None:
-    state = seen(served=SERVED)
+    state = scheduler_state(served=SERVED)
     made = plan(ALL, state)
     interrupted = replace(state, journal=made.journal, journal_version="1")
     back = plan_restore(interrupted, UID)
@@ -238,8 +242,8 @@ def test_a_run_that_was_interrupted_after_its_journal_loses_nothing() -> None:
 
 
 def test_nothing_to_restore() -> None:
-    assert not plan_restore(seen(), "").changes
-    assert plan_restore(replace(seen(conf=None), journal_version="1"), UID).forget
+    assert not plan_restore(scheduler_state(), "").changes
+    assert plan_restore(replace(scheduler_state(conf=None), journal_version="1"), UID).forget
 
 
 @pytest.mark.parametrize(
@@ -251,28 +255,31 @@ def test_nothing_to_restore() -> None:
 )
 def test_another_cluster_is_refused(uid: str, message: str) -> None:
     with pytest.raises(ClusterError) as error:
-        plan(ALL, seen(), uid)
+        plan(ALL, scheduler_state(), uid)
     assert str(error.value).startswith(message)
     with pytest.raises(ClusterError):
-        plan_restore(replace(seen(), journal_version="1"), uid)
+        plan_restore(replace(scheduler_state(), journal_version="1"), uid)
 
 
 def test_a_cluster_without_changes_needs_no_uid() -> None:
-    assert not plan(options(), seen(WRITTEN), "").changes
+    assert not plan(options(), scheduler_state(WRITTEN), "").changes
 
 
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        (seen(crds={}), "CustomResourceDefinition queues.scheduling.volcano.sh, CustomResourceDefinition podgroups"),
         (
-            seen(crds={name: crd(name, served=False) for name in REQUIRED_CRDS}),
+            scheduler_state(crds={}),
+            "CustomResourceDefinition queues.scheduling.volcano.sh, CustomResourceDefinition podgroups",
+        ),
+        (
+            scheduler_state(crds={name: crd(name, served=False) for name in REQUIRED_CRDS}),
             "queues.scheduling.volcano.sh in version v1beta1",
         ),
-        (seen(deployment=None), "missing: Deployment volcano-system/volcano-scheduler."),
-        (seen(conf=None), "missing: ConfigMap volcano-system/volcano-scheduler-configmap."),
-        (seen(conf=ConfigMap(MAP, {}, "1", "volcano-system")), "has no key volcano-scheduler.conf"),
-        (seen(source="there is none"), "there is none. Nothing was changed."),
+        (scheduler_state(deployment=None), "missing: Deployment volcano-system/volcano-scheduler."),
+        (scheduler_state(conf=None), "missing: ConfigMap volcano-system/volcano-scheduler-configmap."),
+        (scheduler_state(conf=ConfigMap(MAP, {}, "1", "volcano-system")), "has no key volcano-scheduler.conf"),
+        (scheduler_state(source="there is none"), "there is none. Nothing was changed."),
     ],
 )
 def test_missing_parts_are_named(state: SchedulerState, message: str) -> None:
@@ -283,7 +290,7 @@ def test_missing_parts_are_named(state: SchedulerState, message: str) -> None:
 
 def test_a_text_that_cannot_be_edited_is_named_with_its_line() -> None:
     with pytest.raises(UneditableFile, match=r"ConfigMap volcano-system/.*, key volcano-scheduler\.conf:3: "):
-        plan(options(), seen("actions: x\ntiers: [\n"))
+        plan(options(), scheduler_state("actions: x\ntiers: [\n"))
 
 
 def test_classes_do_not_need_volcano() -> None:
@@ -292,7 +299,7 @@ def test_classes_do_not_need_volcano() -> None:
 
 
 def test_a_schema_without_fields_allows_all_fields() -> None:
-    state = seen(crds={name: crd(name) for name in REQUIRED_CRDS})
+    state = scheduler_state(crds={name: crd(name) for name in REQUIRED_CRDS})
     assert len(plan(options(queues=[{"name": "q", "deserved": {"cpu": "1"}}]), state).objects) == 1
 
 
@@ -305,12 +312,12 @@ def test_a_schema_without_fields_allows_all_fields() -> None:
     ],
 )
 def test_the_release_is_read_from_the_image(image: str, codes: list[str]) -> None:
-    made = plan(options(dropped_actions=["enqueue"]), seen(deployment=deployment(image)))
+    made = plan(options(dropped_actions=["enqueue"]), scheduler_state(deployment=deployment(image)))
     assert [finding.code for finding in made.findings] == codes
 
 
 def test_a_release_that_is_too_old_is_refused_if_its_configuration_would_change() -> None:
-    old = seen(deployment=deployment("registry:5000/vc-scheduler:v1.10.0"))
+    old = scheduler_state(deployment=deployment("registry:5000/vc-scheduler:v1.10.0"))
     message = r"The scheduler's release is 1\.10 \(image registry:5000/vc-scheduler:v1\.10\.0\); .* needs 1\.11, "
     with pytest.raises(ClusterError, match=message) as error:
         plan(options(usage=filled("usage")), old)
@@ -349,7 +356,7 @@ def test_findings_are_those_of_the_new_text() -> None:
     settings = options(
         usage=filled("usage", cpu=90), watermarks=filled("watermarks"), queues=[{"name": "q", "deserved": {"cpu": "1"}}]
     )
-    assert [finding.code for finding in plan(settings, seen()).findings] == [
+    assert [finding.code for finding in plan(settings, scheduler_state()).findings] == [
         "scheduler-enqueue-blocks-preempt",
         "scheduler-usage-without-metrics",
         "scheduler-threshold-above-watermark",
@@ -363,7 +370,7 @@ def test_an_action_that_is_needed_cannot_be_dropped() -> None:
 
 
 def test_every_verb_is_reviewed_once() -> None:
-    made = plan(ALL, seen(served=SERVED))
+    made = plan(ALL, scheduler_state(served=SERVED))
     assert made.text
     assert [str(permission) for permission in required_permissions((made.text, *made.objects))] == [
         "patch configmaps volcano-scheduler-configmap in volcano-system",
@@ -403,6 +410,6 @@ def test_the_adaptors_api_must_be_available() -> None:
 
 
 def test_the_journal_is_readable_text() -> None:
-    journal = json.loads(render_journal(plan(ALL, seen(served=SERVED)).journal)[JOURNAL_KEY])
+    journal = json.loads(render_journal(plan(ALL, scheduler_state(served=SERVED)).journal)[JOURNAL_KEY])
     assert journal["text"]["original"] == TEXT
     assert journal["entries"][0]["ref"]["name"] == "colocation-be"
