@@ -31,7 +31,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.facts_documents 
 
 def alignment_document(name: str) -> dict[str, Any]:
     """The transaction that aligns a captured node, without its id and its controller, which differ in each run."""
-    snapshot, profile = captured(name), wanted()
+    snapshot, profile = captured(name), desired()
     facts = facts_of(snapshot)
     plan = make_plan(facts, profile, allow_disruption=True)
     document = transaction_document(facts, plan, profile, file_edits(snapshot, plan.changes), 300)

@@ -29,7 +29,7 @@ TIMEOUT = 90.0
 CLASS = re.compile(r".*/(?:burstable|besteffort|kubepods-(?:burstable|besteffort)\.slice)(?=/)")
 WEIGHTS = ("cpu.weight", "cpu.shares")
 
-SETTLE = 1.0
+WARM_UP = 1.0
 """Seconds until the kernel's averages and the first periods' quotas have no effect."""
 
 TIME = 32
@@ -138,7 +138,7 @@ def shares(seconds: float, where: dict[str, list[str]]) -> dict[str, float]:
     loops = cpus * len(where)
     if sum(len(os.read(arrived, 1)) for _loop in range(loops)) < loops:
         raise SystemExit("A loop could not be put into the container's cgroup.")
-    os.write(go, f"{time.monotonic() + SETTLE:<{TIME}}".encode() * loops)
+    os.write(go, f"{time.monotonic() + WARM_UP:<{TIME}}".encode() * loops)
     cpus_of_pods = {}
     for pod, read in answers.items():
         with os.fdopen(read, encoding="utf-8") as file:

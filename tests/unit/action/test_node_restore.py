@@ -142,15 +142,15 @@ def test_check_mode_tells_all_and_changes_nothing(lived: Run, directory: Path) -
     assert contents(directory / "after_check") == contents(directory / "provisioned")
 
 
-def test_a_section_that_is_named_is_put_back_alone(lived: Run, directory: Path) -> None:
-    found = result(lived, "slices")
-    assert (found["changed"], listed(found)) == (True, SLICES)
-    assert found["notes"] == ["not selected and unchanged: kubelet, runtime"]
-    left, before = contents(directory / "without_slices"), contents(directory / "provisioned")
-    gone = {name for name in before if name not in left and not name.endswith(":mode")}
-    assert {SLICE, "etc/systemd/system/node.slice", DROP_IN} <= gone
-    assert left[KUBELET] == before[KUBELET]
-    assert not [name for name in left if "volcano-colocation-cgroups" in name or name.endswith(".slice")]
+def test_a_selected_section_is_restored_alone(lived: Run, directory: Path) -> None:
+    output = result(lived, "slices")
+    assert (output["changed"], listed(output)) == (True, SLICES)
+    assert output["notes"] == ["not selected and unchanged: kubelet, runtime"]
+    after, before = contents(directory / "without_slices"), contents(directory / "provisioned")
+    deleted = {name for name in before if name not in after and not name.endswith(":mode")}
+    assert {SLICE, "etc/systemd/system/node.slice", DROP_IN} <= deleted
+    assert after[KUBELET] == before[KUBELET]
+    assert not [name for name in after if "volcano-colocation-cgroups" in name or name.endswith(".slice")]
     assert not result(lived, "slices_again")["changed"]
 
 
@@ -235,7 +235,7 @@ def test_somebody_elses_change_stays_and_is_shown(disturbed: Run, other_director
     assert disturbed.results["refused_checked"]["msg"] == result["msg"]
 
 
-def test_a_section_without_a_conflict_is_put_back(disturbed: Run, other_directory: Path) -> None:
+def test_a_section_without_a_conflict_is_restored(disturbed: Run, other_directory: Path) -> None:
     assert listed(result(disturbed, "runtime_alone")) == [("runtime", f"/{RUNTIME}", "restore")]
     tree = contents(other_directory / "runtime_alone")
     assert tree[RUNTIME] == RUNTIME_TEXT.encode()
