@@ -237,10 +237,9 @@ def _end_of_first(text: str, members: Sequence[tuple[int, int]], following: int)
     The line end stays if other text is before the members, so that the next line is not joined to it.
     """
     start, (_start, end), (after, _end) = members[0][0], members[following - 1], members[following]
-    line_end = text.find(NEWLINE, end, after)
-    comma = text.find(",", end, after)
+    line_end = text.find(NEWLINE, text.index(",", end, after), after)
     starts_line = not text[line_start(text, start) : start].strip()
-    if starts_line or not end <= comma < line_end:
+    if starts_line or line_end < 0:
         return after
     return line_end - text[:line_end].endswith("\r")
 

@@ -109,7 +109,7 @@ def test_an_edit_changes_only_its_text(tmp_path: Path) -> None:
     assert new["sha256"] != old["sha256"]
     after["kubelet"]["files"][path] = old
     assert after == before
-    with pytest.raises(AssertionError, match="stands 0 times"):
+    with pytest.raises(AssertionError, match="occurs 0 times"):
         edited(before, {path: {"cgroupDriver: other": ""}})
     with pytest.raises(AssertionError, match="is not in the snapshot"):
         edited(before, {"/etc/passwd": {}})

@@ -74,7 +74,7 @@ def test_edits_are_applied(tmp_path: Path) -> None:
         (Edit("table.py", "OWS = (\n", ""), "0 places of table.py"),
         (Edit("table.py", "TWICE = 1\n", ""), "2 places of table.py"),
         (Edit("other.py", "A = 1\n", ""), "there is no file other.py"),
-        (Edit("table.py", "", "A = 1\n"), "table.py is there already"),
+        (Edit("table.py", "", "A = 1\n"), "table.py exists already"),
     ],
 )
 def test_an_edit_that_does_not_fit_is_an_error(tmp_path: Path, edit: Edit, problem: str) -> None:

@@ -59,6 +59,11 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
         {("a", "b"): REMOVE, ("a", "c"): REMOVE, ("e",): 6},
         '{"a": {\r\n"d": 3}, "e": 6,\n"f": 5}\n',
     ),
+    "the first key, with its comma alone in a line": (
+        '{"a": 1, "b": {"c": 2\n,\n"d": 3}}\n',
+        {("b", "c"): REMOVE},
+        '{"a": 1, "b": {\n"d": 3}}\n',
+    ),
     "the comma before the key": (
         '{ "a": 1\n, "b": 2\n}\n',
         {("c",): 3, ("a",): REMOVE},
