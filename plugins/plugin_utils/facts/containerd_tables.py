@@ -46,6 +46,7 @@ NRI = (
     "plugin_config_path",
     "plugin_registration_timeout",
     "plugin_request_timeout",
+    "disable_connections",
 )
 
 ConfigTable = Mapping[str, Any]

@@ -24,6 +24,7 @@ from ..facts.containerd_layers import (
     Merge,
     declared_handlers,
     deprecated_handlers,
+    nri_key,
     own_table,
     read_layers,
     systemd_cgroup_option,
@@ -124,6 +125,18 @@ def nri_values(layers: Layers) -> Mapping[str, Any]:
     bare = layers.merge is Merge.REPLACING and layers.version == 1
     table = value_at(layers.values, SCHEMAS[1 if bare else 2].nri_table)
     return containerd_tables.nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
+
+
+def nri_connections_disabled_by(runtime: RuntimeFacts) -> str | None:
+    """The file because of which containerd opens no NRI socket (run with 2.4.2); None if it opens one."""
+    if nri_values(runtime.merged).get("disable_connections") is not True:
+        return None
+    key, case = nri_key(runtime.merged), runtime.merged.letter_case
+    for config in reversed(runtime.layers):
+        table = value_at(config.values, ("plugins", key))
+        if isinstance(table, Mapping) and "disable_connections" in containerd_tables.nri_values(table, case):
+            return config.path
+    return runtime.config.path
 
 
 def _nri_changes(runtime: RuntimeFacts, profile: Profile) -> Iterator[Change]:

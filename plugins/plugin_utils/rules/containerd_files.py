@@ -17,7 +17,7 @@ from ..releases.containerd_schema import OWN_DROP_IN, cri_plugins, parse_release
 from .cgroup_driver_mismatch import refuse_deprecated_handlers, refuse_differing_dump, refuse_runtime_v1
 from .config_files import unsafe_file
 from .containerd_outcome import OUTCOME_REFUSALS, refuse_key_case
-from .nri import refuse_containerd_nri, refuse_relative_nri_socket
+from .nri import refuse_containerd_connections, refuse_containerd_nri, refuse_relative_nri_socket
 from .rule_types import DefectFinding, Effect, Finding, RefusalRule, Severity
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
@@ -255,5 +255,6 @@ CONTAINERD_REFUSALS: tuple[RefusalRule, ...] = (
     _refuse_files,
     refuse_differing_dump,
     refuse_containerd_nri,
+    refuse_containerd_connections,
     refuse_relative_nri_socket,
 )

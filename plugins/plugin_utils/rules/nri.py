@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..facts.containerd_defects import NRI_SOCKET
 from ..facts.node_state import NodeFacts
 from ..plan.change_set import Refusal
-from ..plan.containerd_changes import containerd_nri_unsupported
+from ..plan.containerd_changes import containerd_nri_unsupported, nri_connections_disabled_by
 from ..plan.crio_changes import connections_refused_by, crio_nri_unsupported
 from ..plan.draft import PlanDraft
 from .rule_types import Effect, Finding, Severity
@@ -54,6 +54,19 @@ def refuse_containerd_nri(draft: PlanDraft) -> Iterator[Refusal]:
             "nri-unsupported",
             skip.reason,
             "Upgrade containerd, or set nri.unsupported (colocation_nri_unsupported) to skip.",
+            variable="nri.enabled",
+        )
+
+
+def refuse_containerd_connections(draft: PlanDraft) -> Iterator[Refusal]:
+    """The health gate would wait for the socket, and roll the node back."""
+    path = nri_connections_disabled_by(draft.runtime)
+    if path and draft.profile.nri.enabled and not containerd_nri_unsupported(draft.runtime, draft.profile):
+        yield Refusal(
+            "containerd-nri-connections-disabled",
+            "sets disable_connections = true in NRI's table: containerd opens no NRI socket, and no plugin can connect",
+            "Remove it, or leave nri.enabled (colocation_nri_enabled) unset.",
+            file=path,
             variable="nri.enabled",
         )
 

@@ -248,6 +248,21 @@ def test_nri_that_another_file_outranks() -> None:
     assert refused("2.1.9", {**files, LATER: "version = 3\n"}, options) == {}
 
 
+@pytest.mark.parametrize("name", ["disable_connections", "Disable_Connections"])
+def test_nri_without_connections_has_no_socket(name: str) -> None:
+    """containerd 2.4.2 was run with it: it creates no socket, for which the health gate would wait."""
+    later = f"version = 3\n[{NRI}]\n{name} = true\n"
+    files = {MAIN: "version = 3\n" + ALL, LATER: later}
+    refusals = refused("2.1.9", files, {"nri": {"enabled": True}})
+    assert list(refusals) == ["containerd-nri-connections-disabled"]
+    assert refusals["containerd-nri-connections-disabled"].startswith(
+        f"{LATER} (nri.enabled): sets disable_connections = true in NRI's table: containerd opens no NRI socket"
+    )
+    assert refused("2.1.9", files, {"nri": {"enabled": False}}) == {}
+    assert refused("2.1.9", {**files, LATER: later.replace("true", "false")}, {"nri": {"enabled": True}}) == {}
+    assert refused("2.1.9", files, DRIVER) == {}
+
+
 @pytest.mark.parametrize("state", ["true", "false"])
 def test_a_relative_nri_socket(state: str) -> None:
     """Plugins and the health gate look for the socket by an absolute path."""
