@@ -54,8 +54,13 @@ class Judge:
 @pytest.fixture(scope="session", params=releases(), name="judge")
 def _judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Judge:
     """The judge of a release."""
+    return judge_of(request.param, tmp_path_factory.mktemp("containerd"))
+
+
+def judge_of(release: str, directory: Path) -> Judge:
+    """The judge of a release; Debian's containerd is unpacked into ``directory``."""
     cache = Cache(cache_root())
-    containerd = obtain(cache, request.param, tmp_path_factory.mktemp("containerd"))
+    containerd = obtain(cache, release, directory)
     source = OPTIONS / f"v{containerd.major}" / "main.go"
     name = f"containerd-options-{containerd.major}"
     return Judge(containerd, go_sources.obtain(cache, name, FAMILIES[containerd.major], (source,)))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 import tarfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +19,7 @@ DEBIAN = {"1.6": Suite.BOOKWORM, "1.7": Suite.TRIXIE, "2.1": Suite.FORKY}
 """Debian's suite by release of containerd. The lab's 1.7 is another patch version of the same release."""
 
 PROGRAM = CONTAINERD[0]
-LAB = tuple(
-    family
-    for family in FAMILIES
-    if family.name.startswith("containerd-") and family.group_of(PROGRAM).build_set is BuildSet.TEST
-)
+LAB = tuple(family for family in FAMILIES if family.name.startswith("containerd-"))
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,12 @@ class Containerd:
 
 def releases() -> tuple[str, ...]:
     """Releases that every run of `make test` has."""
-    return (*DEBIAN, *map(_release, LAB))
+    return (*DEBIAN, *_lab_releases(BuildSet.TEST))
+
+
+def matrix_releases() -> tuple[str, ...]:
+    """Releases that only `make test-matrix` has."""
+    return tuple(release for release in _lab_releases(BuildSet.MATRIX) if release not in DEBIAN)
 
 
 def obtain(cache: Cache, release: str, directory: Path) -> Containerd:
@@ -53,6 +55,10 @@ def obtain(cache: Cache, release: str, directory: Path) -> Containerd:
         return _described(_unpacked(root.obtain(cache, DEBIAN[release]), directory))
     family = next(lab_family for lab_family in LAB if _release(lab_family) == release)
     return _described(programs.obtain(cache, family.name, CONTAINERD).path(PROGRAM))
+
+
+def _lab_releases(build_set: BuildSet) -> Iterator[str]:
+    return (_release(family) for family in LAB if family.group_of(PROGRAM).build_set is build_set)
 
 
 def _release(family: Family) -> str:
