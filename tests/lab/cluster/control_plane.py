@@ -162,10 +162,10 @@ def _check_runs(plane: ControlPlane, component: Component) -> None:
 
 def _has_service_account(plane: ControlPlane) -> bool:
     """True when the default service account exists; no pod is admitted before."""
-    return bool(kubectl(plane, "get", "serviceaccount", "default", "--ignore-not-built", "--output=name"))
+    return bool(kubectl(plane, "get", "serviceaccount", "default", "--ignore-not-found", "--output=name"))
 
 
 def _upload_configuration(plane: ControlPlane) -> None:
-    get = ("--namespace=kube-system", "get", "configmap", kubeadm.KUBELET_CONFIG_MAP, "--ignore-not-built")
+    get = ("--namespace=kube-system", "get", "configmap", kubeadm.KUBELET_CONFIG_MAP, "--ignore-not-found")
     if not kubectl(plane, *get, "--output=name"):
         kubeadm.upload_configuration(plane, plane.log("kubeadm"))
