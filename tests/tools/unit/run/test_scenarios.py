@@ -104,10 +104,10 @@ def test_every_directory_with_a_scenario_is_one(tmp_path: Path) -> None:
 
 
 def test_emulated_nodes_run_one_after_the_other_beside_the_others(checkout: Path) -> None:
-    for name in ("slow", "slower"):
-        scenario(checkout, name, name, lab=["--engine", "qemu"])
-    for name in ("quick", "quicker"):
-        scenario(checkout, name, name)
+    for node in ("slow", "slower"):
+        scenario(checkout, node, node, lab=["--engine", "qemu"])
+    for node in ("quick", "quicker"):
+        scenario(checkout, node, node)
     assert lanes(checkout, ["quick", "slow", "quicker", "slower"]) == [["slow", "slower"], ["quick", "quicker"]]
     assert lanes(checkout, ["quick", "quicker"]) == [["quick"], ["quicker"]]
     assert lanes(checkout, ["slow"]) == [["slow"], []]

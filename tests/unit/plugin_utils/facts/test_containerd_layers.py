@@ -298,7 +298,7 @@ TOP = {
     "a text overrides": ("1.7.0", 'root = "/a"\n', 'root = "/b"\n', "root", "/b"),
     "lists grow": ("1.7.0", 'disabled_plugins = ["a"]\n', 'disabled_plugins = ["b"]\n', "disabled_plugins", ["a", "b"]),
     "an empty list removes nothing": ("2.1.0", 'disabled_plugins = ["cri"]\n', "disabled_plugins = []\n",
-                                         "disabled_plugins", ["cri"]),
+                                      "disabled_plugins", ["cri"]),
     "lists are joined": ("2.1.0", 'disabled_plugins = ["a"]\n', 'disabled_plugins = ["a", "b"]\n',
                          "disabled_plugins", ["a", "b"]),
     "tables of the server are merged": ("2.1.0", "[grpc]\nuid = 1\ngid = 2\n", "[grpc]\nuid = 0\ngid = 3\n",
