@@ -34,8 +34,8 @@ options:
     default: ""
   state:
     description:
-      - V(present) applies the options. Objects that are no longer listed stay. In listed objects, fields that an earlier
-        run set and that are no longer set are removed; other fields that are not set do not change.
+      - V(present) applies the options. Objects that are no longer listed stay. In listed objects, fields that an
+        earlier run set and that are no longer set are removed; other fields that are not set do not change.
       - V(restored) deletes the objects that this collection created and restores those that it changed, the ConfigMap's
         text byte for byte. If anything else has changed them since, this is a conflict and nothing is restored.
     type: str
