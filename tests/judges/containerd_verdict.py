@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.containerd_tables import NRI as NRI_KEYS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.containerd_schema import (
     DEFAULT_NRI_SOCKET,
     RUNC_TYPES,
@@ -110,7 +111,8 @@ def _verdict(
             default = name if name == "default" else default
     kinds = {name: handler.get("runtime_type", "") for name, handler in tables.items()}
     nri = values["plugins"].get(NRI, {})
-    nri_on = "plugin_path" in nri
+    # If NRI is disabled as a plugin, the dump has its table as written in the file, without defaults.
+    nri_on = set(NRI_KEYS) <= set(nri)
     return Verdict(
         cri=options is not None and not (containerd.major > 1 and PARTS & set(values["disabled_plugins"])),
         handlers={name: _word((options or {})[name]) for name, kind in kinds.items() if kind in RUNC_TYPES},
