@@ -130,7 +130,7 @@ def test_a_node_that_is_not_a_host_of_the_run_is_named_unless_the_option_is_set(
     alone = {"a": observed("a")}
     result = config.play("kubeadm", alone)
     assert (result.module["changed"], config.text) == (False, config.original)
-    assert "not written, b: not a host of this run" in result.run.output
+    assert "not written: b: not a host of this run" in result.run.output
     assert [finding["code"] for finding in result.module["findings"]] == ["kubeadm-config-differs"]
     assert not config.play("kubeadm", BOTH, colocation_kubeadm_edit_configmap=False).module["changed"]
     assert config.play("kubeadm", alone, colocation_kubeadm_edit_configmap=True).module["changed"]
