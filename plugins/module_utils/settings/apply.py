@@ -167,7 +167,9 @@ def _restore_all(run: _Run) -> str:
             errors.append(str(error))
     count = len(run.done)
     if errors:
-        return f"Of {count} earlier writes, these could not be rolled back: {'; '.join(errors)}"
+        return f"Of {count} earlier write(s), these could not be rolled back: {'; '.join(errors)}"
+    if count == 1:
+        return "The earlier write was rolled back"
     return f"The {count} earlier writes were rolled back" if count else "Nothing had been written"
 
 

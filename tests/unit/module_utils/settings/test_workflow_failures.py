@@ -88,7 +88,7 @@ def test_a_new_limit_of_a_device_is_lifted(v2: Tree) -> None:
     settings = {"io_max": {"8:16": {"wiops": 5}}, "memory_oom_group": True}
     plan = v2.plan(slice="system.slice", settings=settings)
     make_unwritable(v2.file("system.slice", "memory.oom.group"))
-    assert "The 1 earlier writes were rolled back" in failed(v2, plan)
+    assert "The earlier write was rolled back" in failed(v2, plan)
     assert v2.read("system.slice", "io.max").splitlines() == [
         "8:0 rbps=1000 wbps=max riops=max wiops=max",
         "8:16 rbps=max wbps=max riops=max wiops=max",
