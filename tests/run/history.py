@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last runs of `make test` and its like with the time of each stage, in a directory that all checkouts share.
+"""The last runs of `make test` and similar commands with the time of each stage, in a directory that all checkouts share.
 
 `python -m ansible_collections.volcano.colocation.tests.run.history` prints them as a table of Markdown.
 """
@@ -20,8 +20,8 @@ from . import venvs
 from .execution import Outcome
 from .places import CHECKOUT
 
-KEPT = 40
-"""Runs that are kept."""
+LIMIT = 40
+"""Recorded runs; older ones are deleted."""
 
 BUILDS = "programs"
 """The stage that takes seconds if its results are in the cache."""
@@ -32,8 +32,8 @@ COLD = 60.0
 
 @dataclass(frozen=True)
 class Run:
-    """One run. ``began``: 2026-01-31T09:05:00Z; ``seconds``: wall time; ``busy``: CPU seconds that the whole machine
-    used meanwhile; ``stages``: seconds by stage; ``failed``: stages that did not pass."""
+    """One run. ``began``: 2026-01-31T09:05:00Z; ``seconds``: wall time; ``busy``: CPU seconds of the whole machine in
+    that time; ``stages``: seconds by stage; ``failed``: stages that did not pass."""
 
     suite: str
     began: str
@@ -81,7 +81,7 @@ def save(suite: str, outcomes: Sequence[Outcome], seconds: float, busy: float) -
     partial = path.with_suffix(".part")
     partial.write_text(json.dumps(asdict(run), indent=2) + "\n")
     partial.rename(path)
-    for old in _files()[:-KEPT]:
+    for old in _files()[:-LIMIT]:
         old.unlink(missing_ok=True)
     return path
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Recorded runs: what is kept and how it is printed."""
+"""Recorded runs: which are deleted and how they are printed."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_a_recorded_run_is_read_again() -> None:
     assert history.load("test-matrix") == []
 
 
-def test_only_the_last_runs_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "KEPT", 2)
+def test_old_runs_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "LIMIT", 2)
     paths = [history.save("test", [], seconds, 0.0) for seconds in (300_000.0, 200_000.0, 100_000.0)]
     assert [path.exists() for path in paths] == [False, True, True]
     assert [run.seconds for run in history.load("test")] == [200_000.0, 100_000.0]
