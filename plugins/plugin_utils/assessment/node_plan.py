@@ -23,7 +23,7 @@ from ..rules.catalogue import refusals
 from ..rules.kubelet_startup import refuse_startup
 from ..rules.reservations import NEEDED_V2, missing_parts, required_hierarchies
 from ..rules.transaction_records import journal_refusals, ledger_refusals
-from ..settings.kubelet_reservations import slice_of
+from ..settings.reserved_slices import slice_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ tags v0.17.0 to v0.37.0-beta.0.
 from __future__ import annotations
 
 from ..releases.versions import Version
-from . import comparators as values
+from . import field_schema as values
 from . import validators as check
 from .field_schema import FieldImpact, FieldType, KubeletField
 

@@ -15,7 +15,7 @@ from ..node.concurrent_edits import redacted_difference
 from ..plan.change_set import Change as SettingChange
 from ..plan.change_set import Impact
 from ..profile.kubelet_fields import CGROUP_ROOT, ENFORCE_NODE_ALLOCATABLE, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
-from ..settings.kubelet_reservations import slice_of
+from ..settings.reserved_slices import slice_of
 from .ledger_evidence import (
     FILE_SECTIONS,
     KUBELET,

@@ -16,7 +16,7 @@ from ..profile.kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
 )
 from ..profile.node_profile import Targets
-from ..releases import kubelet_policy_options as history
+from ..releases import kubelet_features as history
 from ..releases.versions import format_version, minor
 from .evidence import quote_claims
 from .kubelet_flags import removed_flags

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.kubelet_reservations import slice_of
 from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.node_support import SliceTask
+from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.reserved_slices import slice_of
 from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.task_plan import plan_tasks
 from ansible_collections.volcano.colocation.tests.support.hosts.qos_cases import (
     RESERVED,

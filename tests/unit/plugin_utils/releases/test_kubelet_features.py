@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_policy_options import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_features import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
     option_conflicts,
