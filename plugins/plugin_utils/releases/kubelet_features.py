@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from . import kubelet_generated
 from .versions import Version, format_version
@@ -125,6 +126,8 @@ def option_conflicts(options: Mapping[str, object], topology_policy: str | None)
 
 
 DRIVER_FROM_CRI = "KubeletCgroupDriverFromCRI"
+DRIVER_FROM_CRI_ON: Version = (1, 31)
+"""The first version in which this gate is on by default."""
 MEMORY_MANAGER = "MemoryManager"
 MEMORY_QOS = "MemoryQoS"
 LOCKED = " locked"
@@ -191,3 +194,14 @@ def _find_table_problems(table: Mapping[str, str], name: str, value: object, ver
 def is_default_on(known: str) -> bool:
     """The default of a gate in ``kubelet_generated.GATES``."""
     return known.startswith("true")
+
+
+def asks_cri(version: Version | None, gates: Any) -> bool:
+    """Whether this kubelet asks the CRI for the driver when it starts."""
+    gate = GATES[DRIVER_FROM_CRI]
+    if version is None or version < gate.since:
+        return False
+    if gate.locked and version >= gate.locked:
+        return True
+    chosen = gates.get(DRIVER_FROM_CRI) if isinstance(gates, Mapping) else None
+    return version >= DRIVER_FROM_CRI_ON if chosen is None else str(chosen).lower() == "true"

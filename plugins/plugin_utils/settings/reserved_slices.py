@@ -15,9 +15,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver, slice_of
 from ...module_utils.settings.weight_scales import WEIGHT_MAX, kubelet_weight, shares_of_milli_cpu, weight_of_shares
-from ...module_utils.snapshot.cgroup_evidence import reserved_paths
 from ..facts.node_allocatable import Settings, cpu_reservation, reserved_amount
 from ..facts.node_state import CgroupMode
 from ..profile.field_schema import KubeletField
@@ -105,21 +104,6 @@ def kubelet_reservations(kubelet: KubeletSettings, desired: Mapping[str, str]) -
             )
         )
     return tuple(reservations)
-
-
-def slice_of(cgroup: str, driver: Driver) -> str:
-    """The slice that a *ReservedCgroup means under a driver; empty if it is not a systemd slice.
-
-    systemd: the last part with or without .slice; cgroupfs: the path as it is written, which must be the path of a
-    slice (pkg/kubelet/cm/cgroup_manager_linux.go CgroupName).
-    """
-    paths = reserved_paths(cgroup)
-    if len(paths) < 2:
-        return ""
-    expanded = paths[-1]
-    if driver is Driver.CGROUPFS and expanded != cgroup.strip("/"):
-        return ""
-    return expanded.rpartition("/")[2]
 
 
 def slice_weight(cpus: Fraction, mode: CgroupMode) -> int:
