@@ -203,5 +203,4 @@ def asks_cri(version: Version | None, gates: Any) -> bool:
         return False
     if gate.locked and version >= gate.locked:
         return True
-    chosen = gates.get(DRIVER_FROM_CRI) if isinstance(gates, Mapping) else None
-    return version >= DRIVER_FROM_CRI_ON if chosen is None else str(chosen).lower() == "true"
+    return _is_gate_on(gates if isinstance(gates, Mapping) else {}, DRIVER_FROM_CRI, version >= DRIVER_FROM_CRI_ON)
