@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_
     cgroup_path,
     container_cgroup,
     qos_classes,
+    reserved_paths,
     slice_of,
     unit_of,
 )
@@ -235,6 +236,22 @@ def test_no_root_leads_out_of_the_hierarchy(root: str, driver: Driver) -> None:
 def test_the_unit_of_a_slices_cgroup_is_the_slice(levels: list[str]) -> None:
     name = "-".join(levels) + ".slice"
     assert unit_of(slice_names.path(name)) == name
+
+
+RESERVED_PATHS = {
+    "/system.slice": ["system.slice"],
+    "/system": ["system", "system.slice"],
+    "/kube/reserved": ["kube/reserved", "reserved.slice"],
+    "/runtime-kube.slice": ["runtime-kube.slice", "runtime.slice/runtime-kube.slice"],
+    "/../etc": ["etc.slice"],
+    "/a--b": ["a--b"],
+    "/": [],
+}
+
+
+@pytest.mark.parametrize("name", RESERVED_PATHS)
+def test_paths_that_a_reserved_cgroup_may_mean(name: str) -> None:
+    assert sorted(set(reserved_paths(name))) == sorted(RESERVED_PATHS[name])
 
 
 @pytest.mark.parametrize(
