@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
-from ...module_utils.snapshot.cgroup_evidence import reserved_paths
+from ...module_utils.cgroup.kubelet_names import Driver, reserved_paths, slice_of
 from ..facts.node_state import NodeFacts
 from ..plan.change_set import Change, Impact, Plan, Refusal
 from ..plan.desired_state import drivers_after, resolve_profile
@@ -23,7 +22,6 @@ from ..rules.catalogue import refusals
 from ..rules.kubelet_startup import refuse_startup
 from ..rules.reservations import NEEDED_V2, missing_parts, required_hierarchies
 from ..rules.transaction_records import journal_refusals, ledger_refusals
-from ..settings.kubelet_reservations import slice_of
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils.cgroup.kubelet_names import Driver
 from ..profile.kubelet_fields import CGROUP_DRIVER, FEATURE_GATES
+from ..releases.kubelet_features import asks_cri
 from ..releases.versions import minor
 from .kubelet_command_line import flag_value
 from .kubelet_layers import CONFIGZ_SOURCE, DEFAULT_SOURCE
@@ -23,9 +24,6 @@ from .kubelet_state import KubeletFacts
 from .node_state import Claim, DriverFacts, LayoutFacts
 from .runtime_state import RuntimeFacts
 
-DRIVER_FROM_CRI_GATE = "KubeletCgroupDriverFromCRI"
-GATE_ALPHA_SINCE, GATE_BETA_SINCE, GATE_LOCKED_SINCE = (1, 28), (1, 31), (1, 34)
-"""pkg/features/kube_features.go: off by default, on by default, always on."""
 CONFIGZ_EFFECTIVE_SINCE = (1, 35)
 CRI_SOURCE = "the CRI's RuntimeConfig"
 K3S_SOURCE = "k3s, which gives kubelet containerd's driver"
@@ -95,16 +93,6 @@ def _configured_decision(kubelet: KubeletFacts) -> Decision:
     else:
         authority = "default" if setting.source == DEFAULT_SOURCE else "config"
     return Decision(str(setting.value), setting.source, authority)
-
-
-def asks_cri(version: tuple[int, int] | None, gates: Any) -> bool:
-    """Whether this kubelet asks the CRI for the driver when it starts."""
-    if version is None or version < GATE_ALPHA_SINCE:
-        return False
-    if version >= GATE_LOCKED_SINCE:
-        return True
-    chosen = gates.get(DRIVER_FROM_CRI_GATE) if isinstance(gates, Mapping) else None
-    return version >= GATE_BETA_SINCE if chosen is None else str(chosen).lower() == "true"
 
 
 def _decide_at_restart(kubelet: KubeletFacts, cri_config: RuntimeConfig) -> Decision:

@@ -41,8 +41,7 @@ from .containerd_layers import (
 )
 from .containerd_tables import cri_values, nri_values
 from .containerd_type_errors import start_errors
-from .runtime_sockets import absolute_socket, with_socket_state
-from .runtime_state import Defect, Handler, NriFacts, RuntimeFacts
+from .runtime_state import Defect, Handler, NriFacts, RuntimeFacts, absolute_socket, with_socket_state
 
 Drivers = Mapping[str, Driver | None]
 READERS = {3: ("2.0.0", "2.3.0"), 4: ("2.3.0",)}

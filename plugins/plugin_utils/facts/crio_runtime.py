@@ -23,8 +23,7 @@ from ..edit.toml_layout import key_line
 from ..releases.containerd_schema import parse_release
 from .config_file import ConfigFile, Problem, read_config, value_at
 from .node_state import Claim
-from .runtime_sockets import with_socket_state
-from .runtime_state import CrioFacts, Defect, NriFacts, RuntimeFacts
+from .runtime_state import CrioFacts, Defect, NriFacts, RuntimeFacts, with_socket_state
 
 ANY = "*"
 TIME = (str, int)

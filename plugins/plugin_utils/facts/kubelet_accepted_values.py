@@ -19,7 +19,7 @@ from typing import Any
 from ...module_utils.quantity import parse_quantity
 from ..profile.field_schema import FieldType, KubeletField
 from ..profile.kubelet_fields import OBSERVED
-from ..releases.kubelet_gates import is_default_on
+from ..releases.kubelet_features import is_default_on
 from ..releases.kubelet_generated import FIELD_KINDS, GATES, LIMITS, WORDS
 from ..releases.versions import Version
 

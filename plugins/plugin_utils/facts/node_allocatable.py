@@ -24,7 +24,7 @@ from ..profile.kubelet_fields import (
     RESERVED_SYSTEM_CPUS,
     SYSTEM_RESERVED,
 )
-from ..releases.kubelet_policy_options import parse_bool
+from ..releases.kubelet_features import parse_bool
 from .kubelet_state import Setting
 from .node_state import CpuFacts
 

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +13,8 @@ from ...module_utils.snapshot.machine_evidence import SYSCTLS_FILE
 from ..facts.config_file import missing_text_reason
 from ..profile.validators import ProfileError
 from .change_set import Refusal
-from .transaction_document import SCHEMA, new_id
+from .file_edits import text_sha256
+from .transaction_document import files_only
 
 HEADER = "# Written by the role agent of volcano.colocation.\n"
 SECTION = "sysctl"
@@ -51,19 +50,11 @@ def sysctl_refusals(captured: Mapping[str, Any], sysctls: Sequence[str]) -> tupl
 
 def sysctl_document(edit: SysctlEdit) -> dict[str, Any]:
     """The document for node_transaction: one file is written or removed, and nothing is restarted."""
-    before = edit.before
     entry: dict[str, Any] = {
         "path": SYSCTLS_FILE,
-        "before_sha256": None
-        if before is None
-        else hashlib.sha256(before.encode("utf-8", "surrogateescape")).hexdigest(),
+        "before_sha256": None if edit.before is None else text_sha256(edit.before),
         "section": SECTION,
     }
     change = {"remove": True} if edit.after is None else {"after": edit.after, "mode": "0644"}
-    return {
-        "schema": SCHEMA,
-        "id": new_id(),
-        "controller": platform.node() or None,
-        "summary": [f"{'remove' if edit.after is None else 'write'} {SYSCTLS_FILE}"],
-        "files": [{**entry, **change}],
-    }
+    summary = f"{'remove' if edit.after is None else 'write'} {SYSCTLS_FILE}"
+    return files_only([summary], [{**entry, **change}])

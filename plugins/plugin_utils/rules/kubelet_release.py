@@ -11,8 +11,8 @@ from ..plan.change_set import Refusal
 from ..plan.draft import PlanDraft
 from ..profile.kubelet_fields import ENFORCE_NODE_ALLOCATABLE, FEATURE_GATES, OLDEST
 from ..profile.node_profile import Desired
-from ..releases import kubelet_gates
-from ..releases.kubelet_gates import GATES
+from ..releases import kubelet_features
+from ..releases.kubelet_features import GATES
 from ..releases.versions import Version, format_version, minor
 from .evidence import quote_claims, table
 from .reservations import COMPRESSIBLE, COMPRESSIBLE_SINCE
@@ -21,7 +21,7 @@ from .rule_types import Finding, start_failure
 
 def feature_gates_refused(facts: NodeFacts) -> Iterator[Finding]:
     version = minor(facts.kubelet.version)
-    reasons = tuple(kubelet_gates.gate_problems(table(facts, FEATURE_GATES.key), version)) if version else ()
+    reasons = tuple(kubelet_features.gate_problems(table(facts, FEATURE_GATES.key), version)) if version else ()
     if reasons:
         yield start_failure(
             "feature-gates-refused",

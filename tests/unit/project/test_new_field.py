@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.tests.support.checkout_copy import C
 WRITTEN = {
     "docs/kubelet.md",
     "plugins/doc_fragments/kubelet_fields.py",
-    "plugins/module_utils/snapshot/configz_fields.py",
+    "plugins/module_utils/snapshot/kubelet_endpoints.py",
     "plugins/plugin_utils/profile/variable_names.py",
     "roles/node/meta/argument_specs.yml",
     "roles/node/vars/main.yml",

@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet
     OBSERVED,
     SINGLE_PROCESS_OOM_KILL,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_gates import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_features import (
     DRIVER_FROM_CRI,
     gate_problems,
 )

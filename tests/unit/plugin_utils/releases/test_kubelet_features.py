@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of the CPU and topology manager, by version, gate and pair."""
+"""Options of the CPU and topology manager by version, gate and pair; the gate with which kubelet asks the CRI."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_policy_options import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_features import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
+    asks_cri,
     option_conflicts,
     option_errors,
     parse_bool,
@@ -118,3 +121,28 @@ def test_pairs_of_options_that_exclude_each_other_are_conflicts(
 )
 def test_booleans_are_read_as_in_go(value: object, on: bool | None) -> None:
     assert parse_bool(value) is on
+
+
+@pytest.mark.parametrize(
+    ("version", "gates", "asks"),
+    [
+        (None, None, False),
+        ((1, 20), None, False),
+        ((1, 27), {"KubeletCgroupDriverFromCRI": True}, False),
+        ((1, 28), None, False),
+        ((1, 28), {"KubeletCgroupDriverFromCRI": True}, True),
+        ((1, 30), {"KubeletCgroupDriverFromCRI": "true"}, True),
+        ((1, 30), {"KubeletCgroupDriverFromCRI": "T"}, True),
+        ((1, 30), {"KubeletCgroupDriverFromCRI": "1"}, True),
+        ((1, 31), None, True),
+        ((1, 33), {"KubeletCgroupDriverFromCRI": False}, False),
+        ((1, 33), "broken", True),
+        ((1, 33), {"KubeletCgroupDriverFromCRI": "f"}, False),
+        ((1, 34), {"KubeletCgroupDriverFromCRI": False}, True),
+        ((1, 37), None, True),
+    ],
+)
+def test_the_version_and_the_gate_decide_whether_the_cri_is_asked(
+    version: Version | None, gates: Any, asks: bool
+) -> None:
+    assert asks_cri(version, gates) is asks

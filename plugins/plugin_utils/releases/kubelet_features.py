@@ -1,16 +1,20 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Options of kubelet's CPU and topology manager by version; kubelet does not start with one that it does not accept.
+"""Feature gates of each kubelet, and options of its CPU and topology manager. kubelet does not start with a wrong one:
+an unknown gate, a locked gate with another value, an option that it does not accept.
 
-Source: pkg/kubelet/cm/cpumanager/policy_options.go and pkg/kubelet/cm/topologymanager/policy_options.go per version.
+Sources: pkg/features/kube_features.go, pkg/kubelet/cm/cpumanager/policy_options.go and
+pkg/kubelet/cm/topologymanager/policy_options.go per version.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from .versions import Version
+from . import kubelet_generated
+from .versions import Version, format_version
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ def option_errors(
     for name, value in options.items():
         stage = stage_in(manager.options[name], version) if name in manager.options else None
         if stage is None:
-            yield f"Kubernetes {version[0]}.{version[1]} has no option {name}"
+            yield f"Kubernetes {format_version(version)} has no option {name}"
             continue
         gate = manager.stage_gate % stage
         if stage and not _is_gate_on(gates, gate, stage == "Beta" and version >= manager.beta_on):
@@ -119,3 +123,84 @@ def option_conflicts(options: Mapping[str, object], topology_policy: str | None)
             yield f"{first} and {second} exclude each other"
     if "align-by-socket" in chosen and topology_policy == "single-numa-node":
         yield "align-by-socket cannot be combined with topologyManagerPolicy single-numa-node"
+
+
+DRIVER_FROM_CRI = "KubeletCgroupDriverFromCRI"
+DRIVER_FROM_CRI_ON: Version = (1, 31)
+"""The first version in which this gate is on by default."""
+MEMORY_MANAGER = "MemoryManager"
+MEMORY_QOS = "MemoryQoS"
+LOCKED = " locked"
+"""Suffix in ``kubelet_generated.GATES`` of a gate that is locked to its default."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The first version that has a gate, and the first in which it is locked to true."""
+
+    since: Version
+    locked: Version | None = None
+
+
+GATES: Mapping[str, Gate] = {
+    "CPUManagerPolicyOptions": Gate((1, 22), (1, 33)),
+    "CPUManagerPolicyAlphaOptions": Gate((1, 23)),
+    "CPUManagerPolicyBetaOptions": Gate((1, 23)),
+    "TopologyManagerPolicyOptions": Gate((1, 26), (1, 36)),
+    "TopologyManagerPolicyAlphaOptions": Gate((1, 26)),
+    "TopologyManagerPolicyBetaOptions": Gate((1, 26)),
+    MEMORY_MANAGER: Gate((1, 21), (1, 32)),
+    MEMORY_QOS: Gate((1, 22)),
+    DRIVER_FROM_CRI: Gate((1, 28), (1, 34)),
+    "DisableCPUQuotaWithExclusiveCPUs": Gate((1, 33), (1, 37)),
+}
+
+
+def gate_problems(gates: Mapping[str, object], version: Version) -> Iterator[str]:
+    """Why a kubelet of this version would not start with these gates."""
+    table = kubelet_generated.GATES.get(version)
+    for name, value in gates.items():
+        gate = GATES.get(name)
+        if table is not None and (gate is None or (version >= gate.since and name not in table)):
+            yield from _find_table_problems(table, name, value, version)
+        elif gate and version < gate.since:
+            yield f"{name} came with {format_version(gate.since)}"
+        elif gate and gate.locked and version >= gate.locked and parse_bool(value) is False:
+            yield f"{name} is locked to true since {format_version(gate.locked)}"
+    yield from _missing_dependencies(gates, version)
+
+
+def _missing_dependencies(gates: Mapping[str, object], version: Version) -> Iterator[str]:
+    """Gates that are on while a gate that they depend on is off: Validate of the gates, since 1.35."""
+    table = kubelet_generated.GATES.get(version)
+    if table is None or {"AllAlpha", "AllBeta"} & set(gates):
+        return
+    on = {name: parse_bool(gates[name]) if name in gates else is_default_on(known) for name, known in table.items()}
+    for name, needed in kubelet_generated.GATE_NEEDS[version].items():
+        off = [gate for gate in needed.split("|") if on.get(gate) is False]
+        if on.get(name) and off and gates.keys() & {name, *off}:
+            yield f"{name} is on but needs {', '.join(off)}"
+
+
+def _find_table_problems(table: Mapping[str, str], name: str, value: object, version: Version) -> Iterator[str]:
+    """Problems of a gate that is not in ``GATES``, in a version whose gates are all known."""
+    known = table.get(name)
+    if known is None:
+        yield f"{format_version(version)} has no gate {name}"
+    elif known.endswith(LOCKED) and parse_bool(value) is (not is_default_on(known)):
+        yield f"{name} is locked to {known[: -len(LOCKED)]} in {format_version(version)}"
+
+
+def is_default_on(known: str) -> bool:
+    """The default of a gate in ``kubelet_generated.GATES``."""
+    return known.startswith("true")
+
+
+def asks_cri(version: Version | None, gates: Any) -> bool:
+    """Whether this kubelet asks the CRI for the driver when it starts."""
+    gate = GATES[DRIVER_FROM_CRI]
+    if version is None or version < gate.since:
+        return False
+    if gate.locked and version >= gate.locked:
+        return True
+    return _is_gate_on(gates if isinstance(gates, Mapping) else {}, DRIVER_FROM_CRI, version >= DRIVER_FROM_CRI_ON)
