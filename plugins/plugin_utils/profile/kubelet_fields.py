@@ -10,12 +10,13 @@ tags v0.17.0 to v0.37.0-beta.0.
 
 from __future__ import annotations
 
+from ..releases import minimum_versions
 from ..releases.versions import Version
 from . import comparators as values
 from . import validators as check
 from .field_schema import FieldImpact, FieldType, KubeletField
 
-OLDEST: Version = (1, 20)
+OLDEST: Version = minimum_versions.KUBELET.minor
 """The oldest supported Kubernetes; newer fields need a known version."""
 
 FIELDS = (
