@@ -200,8 +200,9 @@ def _too_old(host: AgentHost, release: Release) -> str:
     if release >= VOLCANO_BOTH_DRIVERS.minor or (host.mode is not CgroupMode.V2 and host.driver is Driver.CGROUPFS):
         return ""
     return (
-        f"it has {needs}, which the agent supports from {VOLCANO_BOTH_DRIVERS.text}; {release[0]}.{release[1]} assumes v1 with cgroupfs on"
-        " every node, and would write to cgroups that do not exist"
+        f"it has {needs}, which the agent supports from {VOLCANO_BOTH_DRIVERS.text};"
+        f" {release[0]}.{release[1]} assumes v1 with cgroupfs on every node, and would write to cgroups that do not"
+        " exist"
     )
 
 

@@ -155,7 +155,7 @@ def check_release(state: SchedulerState) -> None:
     if state.release is not None and not is_known_release(state.release):
         raise ClusterError(
             f"The scheduler's release is {format_version(state.release)} (image {state.image}); a configuration for"
-            f" colocation needs {VOLCANO.text}, the first release with the agent that provides the resources of BE pods",
+            f" colocation needs {VOLCANO.text}, the first release with an agent that provides the resources of BE pods",
             "Nothing was changed. Install a newer Volcano, for example with colocation_volcano_manifest, or set"
             " colocation_scheduler_edit_configmap: false to leave its configuration unchanged.",
         )
