@@ -26,7 +26,7 @@ extends_documentation_fragment:
   - volcano.colocation.attributes.action
 options:
   kubeconfig:
-    description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/kubeadm.md.
+    description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/layouts.md.
     type: path
   edit_configmap:
     description:

@@ -18,7 +18,7 @@ from .suites import SUITES, Suite, duration
 README = CHECKOUT / "README.md"
 CONTRIBUTING = CHECKOUT / "docs" / "contributing.md"
 VARIABLES, VERSIONS = CHECKOUT / "docs" / "variables.md", CHECKOUT / "docs" / "versions.md"
-PAGES = (README, CONTRIBUTING, CHECKOUT / "docs" / "design.md", CHECKOUT / "docs" / "knobs.md", VARIABLES, VERSIONS)
+PAGES = (README, CONTRIBUTING, CHECKOUT / "docs" / "design.md", CHECKOUT / "docs" / "qos.md", VARIABLES, VERSIONS)
 
 _BLOCK = "<!-- {name}: written by make docs -->\n"
 _END = "<!-- end of {name} -->"
