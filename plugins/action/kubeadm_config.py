@@ -32,7 +32,7 @@ class ActionModule(ClusterAction):
     ARGUMENTS = KUBEADM_CONFIG
 
     UNNAMED = "colocation_kubeadm_edit_configmap is true, and colocation_kubeconfig is not set"
-    PAGE = "docs/kubeadm.md"
+    PAGE = "docs/layouts.md"
     ALTERNATIVE = ", or set colocation_kubeadm_edit_configmap to false to write nothing to the cluster"
 
     def on_cluster(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ options:
 options:
   containerd_strategy:
     description:
-      - Where containerd's settings are written. V(auto) depends on containerd's release, see docs/containerd.md of this
+      - Where containerd's settings are written. V(auto) depends on containerd's release, see docs/runtimes.md of this
         collection.
       - V(main-file) is the file that containerd is started with.
       - V(drop-in) is C(/etc/containerd/conf.d/zz-volcano-colocation.toml), imported by the main file. It is refused

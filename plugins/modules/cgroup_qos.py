@@ -12,7 +12,7 @@ short_description: Set persistent resource limits of pods, QoS classes and slice
 version_added: 0.1.0
 description:
   - Sets knobs of cgroups with names and units that are the same on cgroup v1 and v2 and for the systemd and cgroupfs
-    drivers. C(docs/knobs.md) lists the knobs.
+    drivers. C(docs/qos.md) lists the knobs.
   - On a cgroup that is a systemd unit, knobs that systemd supports are set over D-Bus, because systemd eventually
     reverts other writes. All other knobs are written to the kernel's files.
   - Knobs that kubelet writes itself on a cgroup are refused, and so are knobs that would disrupt kubelet, such as

@@ -51,7 +51,7 @@ strategy:
   description:
     - Where the settings are written, V(main-file) or V(drop-in). See O(containerd_strategy).
     - If K3s or RKE2 renders containerd's file at each start, V(drop-in) in the directory that the file imports, else
-      V(template). See docs/crio.md of this collection.
+      V(template). See docs/runtimes.md of this collection.
     - With V(main-file) before containerd 2.0, RV(path) is an imported file if that file replaces settings of the main
       file.
   returned: success

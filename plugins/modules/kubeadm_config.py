@@ -28,7 +28,7 @@ extends_documentation_fragment:
   - volcano.colocation.cluster.hosts
 options:
   kubeconfig:
-    description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/kubeadm.md.
+    description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/layouts.md.
     type: path
   edit_configmap:
     description:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_restore
-short_description: Restore everything that the collection changed on a node
+short_description: Restore what the collection changed on a node
 version_added: 0.1.0
 description:
   - Restores the state from before the first change of the collection, which is recorded in the node's ledger. Files get

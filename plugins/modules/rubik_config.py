@@ -13,7 +13,8 @@ version_added: 0.1.0
 description:
   - rubik reads the cgroup driver only from its own configuration, with the default C(cgroupfs), and does not support
     cgroup v2. This module renders the configuration with the driver that kubelet has on the hosts.
-  - Fails if hosts have cgroup v2, an unknown driver, or different drivers, and names them.
+  - Fails if hosts have cgroup v2, another system than openEuler 22.03 LTS or newer, an unknown driver, or different
+    drivers, and names them.
   - Uses the results of M(volcano.colocation.node_facts) and M(volcano.colocation.agent_host_info), the latter
     registered as C(agent_host_info). It writes nothing; RV(config) is the text.
 author:

@@ -234,7 +234,7 @@ def test_a_text_that_kubeadm_rewrote_is_restored_field_by_field(config: KubeletC
 
 def test_a_concurrent_change_is_not_overwritten(config: KubeletConfig) -> None:
     kubeconfig = config.server.kubeconfig
-    cluster = KubeadmCluster(Client(ErrorContext(kubeconfig, "docs/kubeadm.md")))
+    cluster = KubeadmCluster(Client(ErrorContext(kubeconfig, "docs/layouts.md")))
     config_map = cluster.read_state().config_map
     assert config_map
     config.set_text(config.original + "maxPods: 50\n")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last runs of `make test` and similar commands with the time of each stage, in a directory that all checkouts share.
+"""The last runs of `make test` and similar commands, with the time of each stage; all checkouts share them.
 
 `python -m ansible_collections.volcano.colocation.tests.run.history` prints them as a table of Markdown.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table of docs/knobs.md, from the registry of knobs."""
+"""The table of docs/qos.md, from the registry of knobs."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from . import field_files, knob_docs, structure_docs, variables
+from . import field_files, knob_docs, structure_docs, variable_docs, variables, version_docs
 from .blocks import replace_block
 from .places import CHECKOUT
 from .stages import Stage
@@ -17,7 +17,8 @@ from .suites import SUITES, Suite, duration
 
 README = CHECKOUT / "README.md"
 CONTRIBUTING = CHECKOUT / "docs" / "contributing.md"
-PAGES = (README, CONTRIBUTING, CHECKOUT / "docs" / "design.md", CHECKOUT / "docs" / "knobs.md")
+VARIABLES, VERSIONS = CHECKOUT / "docs" / "variables.md", CHECKOUT / "docs" / "versions.md"
+PAGES = (README, CONTRIBUTING, CHECKOUT / "docs" / "design.md", CHECKOUT / "docs" / "qos.md", VARIABLES, VERSIONS)
 
 _BLOCK = "<!-- {name}: written by make docs -->\n"
 _END = "<!-- end of {name} -->"
@@ -54,6 +55,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     **{suite.name: partial(stages, suite) for suite in SUITES if suite.stages},
     "knobs": knob_docs.knobs_table,
     "structure": structure_docs.structure_table,
+    "minimums": version_docs.minimums_table,
+    **{f"variables of {role}": partial(variable_docs.variables_table, role) for role in variable_docs.ROLES},
 }
 """Tables by the name of their block."""
 

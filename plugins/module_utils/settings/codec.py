@@ -185,7 +185,7 @@ def _interface(knob: Knob, mode: str) -> Interface:
     if interface is None:
         raise ColocationError(
             "%s: the kernel does not have this setting on cgroup %s" % (knob.name, mode),
-            "docs/knobs.md lists the cgroup versions of each setting",
+            "docs/qos.md lists the cgroup versions of each setting",
         )
     return interface
 

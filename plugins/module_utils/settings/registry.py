@@ -6,7 +6,7 @@ Files and ranges: kernel Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/*.rs
 kernel/cgroup/pids.c.
 Properties, their versions and which of them systemd applies on cgroup v1: systemd man/systemd.resource-control.xml,
 man/org.freedesktop.systemd1.xml and src/core/cgroup.c cgroup_context_apply. option_values.py has the units, codec.py
-the formats of the files. docs/knobs.md documents this table.
+the formats of the files. docs/qos.md documents this table.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ def knob(name: str) -> Knob:
     if name in KNOBS and name != SIZED:
         return KNOBS[name]
     raise ColocationError(
-        "%r is not a setting of a cgroup" % (name,), "Use one of %s. docs/knobs.md describes them" % ", ".join(KNOBS)
+        "%r is not a setting of a cgroup" % (name,), "Use one of %s. docs/qos.md describes them" % ", ".join(KNOBS)
     )
 
 

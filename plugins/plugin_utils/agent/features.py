@@ -16,14 +16,11 @@ from enum import Enum
 from ...module_utils.cgroup.kubelet_names import Driver
 from ..facts.node_state import CgroupMode
 from ..profile.validators import ProfileError
+from ..releases.minimum_versions import OPEN_EULER_NETWORK, OPEN_EULER_RUBIK, VOLCANO, Minimum
 from .probed_host import AgentHost
 
 Release = tuple[int, int]
 
-OLDEST: Release = (1, 11)
-"""The first release with cmd/agent."""
-BOTH_DRIVERS: Release = (1, 14)
-"""Before this release, cmd/agent/app/agent.go passes the cgroupfs driver to a manager that supports only v1."""
 _TAG = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+.].*)?")
 
 
@@ -42,11 +39,10 @@ def parse_release(image: str, version: str) -> Release:
                 " set colocation_agent_version, such as v1.14.0",
             )
     release = int(match[1]), int(match[2])
-    if release < OLDEST:
+    if release < VOLCANO.minor:
         raise ProfileError(
             "colocation_agent_version" if version else "colocation_agent_image",
-            f"Volcano {release[0]}.{release[1]} has no agent; the first release with an agent is"
-            f" {OLDEST[0]}.{OLDEST[1]}",
+            f"Volcano {release[0]}.{release[1]} has no agent; the first release with an agent is {VOLCANO.text}",
         )
     return release
 
@@ -79,8 +75,6 @@ class UnsupportedFeature:
 
 
 NEW_IN_1_14 = (1, 14)
-OPEN_EULER, OPEN_EULER_SINCE = "openEuler", (22, 3, 2)
-"""pkg/networkqos/utils: OpenEulerOSReleaseVersion 22.03 (LTS-SP2)."""
 _OPEN_EULER_VERSION = re.compile(r"(\d+)\.(\d+)(?:.*SP(\d+))?")
 
 
@@ -153,14 +147,27 @@ def _memory_qos_v2(host: AgentHost, release: Release) -> str:
     return _since(release, "MemoryQoSV2") or _kernel_file_reason(host, "memory_high") or _container_paths(host)
 
 
+def _another_system(host: AgentHost, minimum: Minimum) -> str:
+    """The required distribution and that of the host; empty if the host has it in this version or newer."""
+    match = _OPEN_EULER_VERSION.match(host.os_version)
+    version = (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
+    if host.os_name == minimum.program and version >= minimum.version:
+        return ""
+    distribution = f"{host.os_name} {host.os_version}".strip() or "an unknown distribution"
+    return f"{minimum.program} {minimum.text} and newer, and this node has {distribution}"
+
+
+def no_rubik(host: AgentHost) -> str:
+    """Why rubik does not run on the host; empty if it does."""
+    return _another_system(host, OPEN_EULER_RUBIK)
+
+
 def _network_qos(host: AgentHost, _release: Release) -> str:
     if host.mode is CgroupMode.V2:
         return "it classifies packets by net_cls.classid of cgroup v1, and this node has v2"
-    match = _OPEN_EULER_VERSION.match(host.os_version)
-    version = (int(match[1]), int(match[2]), int(match[3] or 0)) if match else (0, 0, 0)
-    if host.os_name != OPEN_EULER or version < OPEN_EULER_SINCE:
-        distribution = f"{host.os_name} {host.os_version}".strip() or "an unknown distribution"
-        return f"the agent supports it only on openEuler 22.03 LTS-SP2 and newer, and this node has {distribution}"
+    unsupported = _another_system(host, OPEN_EULER_NETWORK)
+    if unsupported:
+        return f"the agent supports it only on {unsupported}"
     if host.paths.get(host.cni_config) == "missing":
         return (
             f"{host.cni_config} does not exist, and the agent adds its plugin to that file; set"

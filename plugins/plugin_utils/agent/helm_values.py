@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from .features import BOTH_DRIVERS
+from ..releases.minimum_versions import VOLCANO_BOTH_DRIVERS
 from .module_options import DeployOptions
 from .owned_objects import CNI_PLUGIN_DIRECTORY, POOL_LABEL
 from .pools import Pool
@@ -43,7 +43,7 @@ def _obstacles(pools: Sequence[Pool], hosts: Sequence[AgentHost], options: Deplo
     obstacles = []
     if len(pools) != 1:
         obstacles.append(f"the chart has one DaemonSet, and these hosts need {len(pools)}")
-    if options.release < BOTH_DRIVERS and any(pool.kind.cgroup_root for pool in pools):
+    if options.release < VOLCANO_BOTH_DRIVERS.minor and any(pool.kind.cgroup_root for pool in pools):
         obstacles.append("the chart has no agent_kube_cgroup_root before 1.14")
     for host in hosts:
         if host.hidden_driver:

@@ -15,8 +15,9 @@ from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ..facts.node_state import CgroupMode
 from ..kube.api_errors import ClusterError
 from ..profile.validators import ProfileError
+from ..releases.minimum_versions import VOLCANO_BOTH_DRIVERS
 from .colocation_schema import ConfigValues
-from .features import BOTH_DRIVERS, Feature, Release, UnsupportedFeature, split_supported
+from .features import Feature, Release, UnsupportedFeature, split_supported
 from .probed_host import AgentHost
 
 UNCHANGED = "Nothing was changed."
@@ -196,11 +197,12 @@ def unsupported_reason(host: AgentHost, release: Release) -> str:
 
 def _too_old(host: AgentHost, release: Release) -> str:
     needs = "cgroup v2" if host.mode is CgroupMode.V2 else "the systemd driver"
-    if release >= BOTH_DRIVERS or (host.mode is not CgroupMode.V2 and host.driver is Driver.CGROUPFS):
+    if release >= VOLCANO_BOTH_DRIVERS.minor or (host.mode is not CgroupMode.V2 and host.driver is Driver.CGROUPFS):
         return ""
     return (
-        f"it has {needs}, which the agent supports from 1.14; {release[0]}.{release[1]} assumes v1 with cgroupfs on"
-        " every node, and would write to cgroups that do not exist"
+        f"it has {needs}, which the agent supports from {VOLCANO_BOTH_DRIVERS.text};"
+        f" {release[0]}.{release[1]} assumes v1 with cgroupfs on every node, and would write to cgroups that do not"
+        " exist"
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ..facts.node_state import CgroupMode
 from ..kube.api_errors import ClusterError
+from .features import no_rubik
 from .pools import UNCHANGED
 from .probed_host import AgentHost
 
@@ -23,10 +24,13 @@ V2_REMEDY = (
 
 
 def render_rubik_config(hosts: Sequence[AgentHost], features: Sequence[str]) -> str:
-    """config.json for all hosts; ClusterError if they need different files, or one of them has cgroup v2."""
+    """config.json for all hosts; ClusterError if they need different files, or rubik does not run on one of them."""
     v2 = [host.name for host in hosts if host.mode is CgroupMode.V2]
     if v2:
         raise ClusterError(f"{', '.join(v2)}: cgroup v2", f"{UNCHANGED} {V2_REMEDY}")
+    elsewhere = [f"{host.name}: rubik runs only on {reason}" for host in hosts if (reason := no_rubik(host))]
+    if elsewhere:
+        raise ClusterError("; ".join(elsewhere), f"{UNCHANGED} Use Volcano's agent on these hosts, or exclude them.")
     unknown = [host.name for host in hosts if host.mode is CgroupMode.UNKNOWN or host.driver is None]
     if unknown:
         raise ClusterError(

@@ -11,11 +11,18 @@ from typing import Any
 
 from ..kube.objects import Object, Ref
 from ..profile.validators import ProfileError
-from ..scheduler.installed_volcano import FIRST_AGENT, is_known_release, release_of
+from ..releases.minimum_versions import NODE_EXPORTER, PROMETHEUS, VOLCANO, Minimum
+from ..scheduler.installed_volcano import release_of
 
 DOCKER_HUB = "docker.io"
 VOLCANO_IMAGES = ("vc-scheduler", "vc-controller-manager", "vc-webhook-manager", "vc-agent")
 """Names of upstream's images: volcano installer/helm/chart/volcano/values.yaml, basic."""
+_MINIMUMS: Mapping[str, Minimum] = {
+    **dict.fromkeys(VOLCANO_IMAGES, VOLCANO),
+    "prometheus": PROMETHEUS,
+    "node-exporter": NODE_EXPORTER,
+}
+"""By the last part of an image's name: docker.io/prom/prometheus, quay.io/prometheus/node-exporter."""
 _TEMPLATES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "Pod"): (),
     ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template"),
@@ -104,12 +111,12 @@ def unpinned_images(manifest: Object) -> Iterator[str]:
 
 
 def outdated_images(manifest: Object) -> Iterator[str]:
-    """Images of Volcano releases that this collection does not know; a digest alone does not show the release."""
+    """Images of releases below the minimum; a digest alone does not show the release."""
     for image in list_images(manifest):
         release = release_of(image)
-        name = Image.parse(image).repository.rpartition("/")[2]
-        if name in VOLCANO_IMAGES and release is not None and not is_known_release(release):
-            yield f"{image} is older than {'.'.join(map(str, FIRST_AGENT))}, the first release with an agent"
+        minimum = _MINIMUMS.get(Image.parse(image).repository.rpartition("/")[2])
+        if minimum is not None and release is not None and release < minimum.minor:
+            yield f"{image} is older than {minimum.text}, the minimum version of {minimum.program}"
 
 
 def _map_images(value: Any, path: tuple[str, ...] | None, mirror: Callable[[str], str]) -> dict[str, Any]:

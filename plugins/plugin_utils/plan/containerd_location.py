@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where a setting of containerd is written: by its release, its schema, and the effective file after imports.
 
-docs/containerd.md has the table of releases with the reason for each row. A file that k3s or RKE2 renders at each start
+docs/runtimes.md has the table of releases with the reason for each row. A file that k3s or RKE2 renders at each start
 is never written. If it imports a directory (k3s#13680), settings go to the collection's drop-in there; else they go to
 the template, which must not declare a table that the base template declares (k3s-io/docs#566). Source: k3s
 pkg/agent/containerd/config.go, writeContainerdConfig, and pkg/agent/templates/templates.go.

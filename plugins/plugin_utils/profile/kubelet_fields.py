@@ -10,6 +10,7 @@ tags v0.17.0 to v0.37.0-beta.0.
 
 from __future__ import annotations
 
+from ..releases import minimum_versions
 from ..releases.kubelet_features import DRIVER_FROM_CRI
 from ..releases.versions import Version
 from . import validators as check
@@ -26,7 +27,7 @@ from .field_schema import (
     same_root,
 )
 
-OLDEST: Version = (1, 20)
+OLDEST: Version = minimum_versions.KUBELET.minor
 """The oldest supported Kubernetes; newer fields need a known version."""
 
 FIELDS = (

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .minimum_versions import CONTAINERD_NRI
+
 RUNC_TYPES = ("io.containerd.runc.v2", "io.containerd.runc.v1")
 RUNTIME_V1 = "io.containerd.runtime.v1.linux"
 DEFAULT_HANDLER = "runc"
@@ -125,9 +127,9 @@ def dump_is_wrong(version: str | None, schema: int | None) -> bool:
 
 
 def nri_supported(version: str | None) -> bool | None:
-    """Whether containerd has NRI, which it has since 1.7; None if the version is unknown."""
+    """Whether this containerd has NRI; None if the version is unknown."""
     known = parse_release(version)
-    return None if known is None else known >= (1, 7)
+    return None if known is None else known >= CONTAINERD_NRI.minor
 
 
 def nri_on_by_default(version: str | None) -> bool:

@@ -27,6 +27,7 @@ from . import (
     memory_qos,
     next_boot,
     nri,
+    outdated_programs,
     qos_agents,
     reservations,
     resource_managers,
@@ -42,6 +43,7 @@ FINDING_RULES: tuple[FindingRule, ...] = (
     image_managed.read_only_usr,
     services.pid1_not_systemd,
     services.not_a_node,
+    outdated_programs.version_too_old,
     transaction_records.unfinished_transaction,
     kubelet_startup.swap_on,
     transaction_records.record_unreadable,
@@ -105,7 +107,7 @@ FINDING_RULES: tuple[FindingRule, ...] = (
     nri.restart_changes_nri,
     k3s_and_rke2.kubelet_inside,
     k3s_and_rke2.config_regenerated,
-    cgroup_version.below_v2_minimum,
+    outdated_programs.below_v2_minimum,
     cgroup_version.single_process_oom_kill,
     next_boot.reboot_changes_mode,
     next_boot.v1_asked_in_vain,
@@ -135,6 +137,7 @@ FINDING_RULES: tuple[FindingRule, ...] = (
 SYSTEM_REFUSALS: tuple[RefusalRule, ...] = (image_managed.refuse_immutable_system,)
 NODE_REFUSALS: tuple[RefusalRule, ...] = (
     services.refuse_another_pid1,
+    outdated_programs.refuse_old_programs,
     cgroup_version.refuse_unknown_cgroup_mode,
     services.refuse_stopped_kubelet,
     services.refuse_silent_runtime,

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts.machine import major_version
 from ..facts.node_state import CgroupMode, NodeFacts
 from ..plan.change_set import Refusal
 from ..plan.draft import PlanDraft
@@ -25,47 +24,6 @@ def cgroup_mode_unknown(facts: NodeFacts) -> Iterator[Finding]:
             "The cgroup mode cannot be determined.",
             (facts.cgroup.reason,),
             "Mount cgroups as the distribution does and reboot.",
-        )
-
-
-LEAST_KERNEL = (5, 8)
-"""Kubernetes "About cgroup v2"; before 5.8 the root cgroup has no cpu.stat."""
-
-
-LEAST_SYSTEMD = 244
-"""The first with cpuset properties (AllowedCPUs=), systemd NEWS."""
-
-
-LEAST_RUNTIMES = {"containerd": (1, 4), "cri-o": (1, 20)}
-"""Kubernetes "About cgroup v2"."""
-
-
-def _old_runtime(facts: NodeFacts) -> list[str]:
-    name, version = facts.runtime.name or "", minor(facts.runtime.version)
-    least = LEAST_RUNTIMES.get(name)
-    if least is None or version is None or version >= least:
-        return []
-    return [f"{name} {facts.runtime.version}, required is {'.'.join(map(str, least))}"]
-
-
-def below_v2_minimum(facts: NodeFacts) -> Iterator[Finding]:
-    if facts.cgroup.mode is not CgroupMode.V2:
-        return
-    kernel, systemd = minor(facts.kernel), major_version(facts.systemd.running)
-    outdated = []
-    if kernel is not None and kernel < LEAST_KERNEL:
-        outdated.append(f"kernel {facts.kernel}, required is 5.8")
-    if systemd is not None and systemd < LEAST_SYSTEMD:
-        outdated.append(f"systemd {facts.systemd.running}, required is {LEAST_SYSTEMD}")
-    outdated += _old_runtime(facts)
-    if outdated:
-        yield Finding(
-            "below-v2-minimum",
-            Severity.WARNING,
-            Effect.NONE,
-            "The node is older than what Kubernetes requires for cgroup v2.",
-            tuple(outdated),
-            "Upgrade the distribution, or boot with cgroup v1 while kubelet still supports it.",
         )
 
 

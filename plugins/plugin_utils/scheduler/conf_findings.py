@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..releases.minimum_versions import VOLCANO
 from ..rules.rule_types import Effect, Finding, Severity
-from .installed_volcano import FIRST_AGENT, is_known_release
+from .installed_volcano import is_known_release
 from .target_spec import Watermarks
 from .volcano_conf import KNOWN_ACTIONS, NEEDED_ACTIONS, USAGE_PLUGIN, Usage, list_plugins, parse_actions, plugins_named
 
@@ -162,7 +163,7 @@ def unknown_release(version: tuple[int, int] | None, image: str) -> tuple[Findin
     """A scheduler whose release is unknown or too old for these findings."""
     if is_known_release(version):
         return ()
-    first = ".".join(map(str, FIRST_AGENT))
+    first = VOLCANO.text
     problem = f"is older than {first}, the first with an agent" if version else "is not known from its image's tag"
     return (
         Finding(

@@ -15,7 +15,8 @@ from typing import Any
 from ..kube.api_errors import ClusterError
 from ..kube.last_applied import parse_record, record_data
 from ..kube.objects import ConfigMap, Object, Ref
-from ..releases.versions import minor
+from ..releases.minimum_versions import VOLCANO
+from ..releases.versions import format_version, minor
 
 JOURNAL_NAME, JOURNAL_KEY = "volcano-colocation-scheduler", "journal.json"
 
@@ -94,8 +95,6 @@ def record_text(known: JournalText | None, ref: Ref, key: str, before: str, afte
 
 REQUIRED_CRDS = ("queues.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh")
 CRD_VERSION = "v1beta1"
-FIRST_AGENT = (1, 11)
-"""The first release of Volcano with an agent, and so with colocation."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def release_of(image: str) -> tuple[int, int] | None:
 
 def is_known_release(release: tuple[int, int] | None) -> bool:
     """Whether the rules of this collection apply to a release of Volcano."""
-    return release is not None and release >= FIRST_AGENT
+    return release is not None and release >= VOLCANO.minor
 
 
 def check_release(state: SchedulerState) -> None:
@@ -154,10 +153,9 @@ def check_release(state: SchedulerState) -> None:
     usage read other thresholds, CPUUsageAvg.5m (pkg/scheduler/plugins/usage/usage.go). An unknown release is a finding.
     """
     if state.release is not None and not is_known_release(state.release):
-        current, first = (".".join(map(str, version)) for version in (state.release, FIRST_AGENT))
         raise ClusterError(
-            f"The scheduler's release is {current} (image {state.image}); a configuration for colocation needs {first},"
-            " the first release with the agent that provides the resources of BE pods",
+            f"The scheduler's release is {format_version(state.release)} (image {state.image}); a configuration for"
+            f" colocation needs {VOLCANO.text}, the first release with an agent that provides the resources of BE pods",
             "Nothing was changed. Install a newer Volcano, for example with colocation_volcano_manifest, or set"
             " colocation_scheduler_edit_configmap: false to leave its configuration unchanged.",
         )

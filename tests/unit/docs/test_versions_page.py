@@ -9,6 +9,8 @@ import re
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.immutable_systems import MANAGED
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import minimum_versions
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.minimum_versions import MINIMUMS, Minimum
 from ansible_collections.volcano.colocation.tests.matrix.test_versions import VERSIONS
 from ansible_collections.volcano.colocation.tests.run.matrix import NEWER_PYTHON, NODE_PYTHON, RELEASES
 from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
@@ -57,6 +59,18 @@ def test_each_system_that_is_refused_by_name_is_listed(system: str) -> None:
     row = next(row for row in ROWS if re.search(rf"\b{re.escape(system)}\b", row[1]))
     assert row[0] == MANAGED[system].name
     assert row[2] == "refused"
+
+
+def test_each_minimum_is_used_by_a_check() -> None:
+    """Each row of the table is imported by the code that compares versions with it."""
+    names = [name for name, value in vars(minimum_versions).items() if isinstance(value, Minimum)]
+    assert len(names) == len(MINIMUMS)
+    sources = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (CHECKOUT / "plugins" / "plugin_utils").rglob("*.py")
+        if path.name != "minimum_versions.py"
+    )
+    assert [name for name in names if not re.search(rf"\b{name}\b", sources)] == []
 
 
 def test_each_recorded_state_is_named() -> None:

@@ -51,7 +51,7 @@ def _copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheckoutCopy]:
 def test_one_file_of_the_plugins_is_edited_by_hand(copy: CheckoutCopy) -> None:
     plugins = {name for name in copy.by_hand if not name.startswith("tests/")}
     assert plugins == {"plugins/module_utils/settings/registry.py"}
-    assert copy.changed == copy.by_hand | {"docs/knobs.md"}
+    assert copy.changed == copy.by_hand | {"docs/qos.md"}
 
 
 @pytest.fixture(name="proof", scope="module")
@@ -72,5 +72,5 @@ def test_it_is_observed_planned_and_written(proof: dict[str, Any]) -> None:
 def test_its_tests_and_its_page_have_it(copy: CheckoutCopy) -> None:
     names = [name for name in copy.by_hand if name.startswith("tests/unit/")]
     copy.tests(*names, "tests/unit/docs/test_knobs_page.py", "tests/unit/project/test_node_cases.py")
-    page = (copy.root / "docs" / "knobs.md").read_text(encoding="utf-8")
+    page = (copy.root / "docs" / "qos.md").read_text(encoding="utf-8")
     assert "\n| `memory_swap_high` | bytes, `max` | `max` | | `memory.swap.high` | | kernel 5.8 |\n" in page

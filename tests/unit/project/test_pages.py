@@ -18,6 +18,9 @@ PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
 IN_CODE = re.compile(r"`([^`\n]+)`|^(?:    |\$ )?(make [^\n]+)$", re.MULTILINE)
 LONGEST_LINE = 120
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)")
+REPOSITORY = "https://github.com/volcano-sh/ansible-collection-colocation/blob/main/"
+WRITTEN_BY_A_RELEASE = {"CHANGELOG.md"}
 
 
 def code(page: Path) -> list[str]:
@@ -44,6 +47,44 @@ def test_stages_exist(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()] == []
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_headings(page: Path) -> None:
+    anchors = ANCHOR.findall(page.read_text(encoding="utf-8"))
+    targets = [(page.parent / name if name else page, anchor) for name, anchor in anchors]
+    assert [f"{path.name}#{anchor}" for path, anchor in targets if anchor not in headings(path)] == []
+
+
+def test_the_links_of_the_readme_work_on_galaxy() -> None:
+    """They are absolute, and lead to files of the repository."""
+    text = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+    assert LINK.findall(text) == []
+    definitions = dict(re.findall(r"^\[([\w-]+)\]: (\S+)$", text, re.MULTILINE))
+    assert set(re.findall(r"\]\[([\w-]+)\]", text)) == set(definitions)
+    paths = {url.removeprefix(REPOSITORY) for url in definitions.values() if url.startswith(REPOSITORY)}
+    assert len(paths) > 10
+    assert [path for path in paths - WRITTEN_BY_A_RELEASE if not (CHECKOUT / path).exists()] == []
+
+
+def test_the_index_has_every_page_once() -> None:
+    index = CHECKOUT / "docs" / "README.md"
+    rows = re.findall(r"^\|.+\| \[([\w-]+\.md)\]\(\1\) \|$", index.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(path.name for path in index.parent.glob("*.md") if path != index)
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+def test_a_page_begins_with_what_it_is_for(page: Path) -> None:
+    first = page.read_text(encoding="utf-8").partition("\n# ")[2].partition("\n\n")[2]
+    assert re.match(r"[A-Z\w`*\[]", first)
+    assert not first.startswith("##")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

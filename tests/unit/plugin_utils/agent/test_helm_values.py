@@ -27,6 +27,9 @@ DETECTED = {"hidden_driver": ""}
 """The recorded nodes have a comment after their driver, so that the agent does not detect it."""
 
 
+EULER = {"os_name": "openEuler", "os_version": "22.03 (LTS)"}
+
+
 def values(*hosts: AgentHost, **variables: Any) -> HelmValues:
     chosen = options(**variables)
     return render_helm_values(pools(hosts, chosen), hosts, chosen)
@@ -99,11 +102,11 @@ def test_a_driver_that_agents_do_not_detect_is_read_from_the_findings() -> None:
 
 
 def test_rubik_is_configured_with_kubelets_driver() -> None:
-    document = json.loads(render_rubik_config([host("n1", OPEN_EULER)], ["preemption", "quotaTurbo"]))
+    document = json.loads(render_rubik_config([host("n1", OPEN_EULER, **EULER)], ["preemption", "quotaTurbo"]))
     assert document["agent"]["cgroupDriver"] == "systemd"
     assert document["agent"]["enabledFeatures"] == ["preemption", "quotaTurbo"]
     assert document["preemption"] == {"resource": ["cpu", "memory"]}
-    cgroupfs = host("n1", OPEN_EULER, driver=Driver.CGROUPFS)
+    cgroupfs = host("n1", OPEN_EULER, driver=Driver.CGROUPFS, **EULER)
     assert json.loads(render_rubik_config([cgroupfs], ["psi"]))["agent"]["cgroupDriver"] == "cgroupfs"
     assert "preemption" not in json.loads(render_rubik_config([cgroupfs], ["psi"]))
 
@@ -112,14 +115,23 @@ def test_rubik_is_configured_with_kubelets_driver() -> None:
     ("hosts", "message"),
     [
         ([host("n1", V1), host("n2")], "n2: cgroup v2. Nothing was changed. rubik supports only cgroup v1."),
-        ([host("n1", V1, driver=None)], "n1: the cgroup version or kubelet's driver is unknown."),
         (
-            [host("n1", V1), host("n2", V1, driver=Driver.CGROUPFS)],
+            [host("n1", V1), host("n2", V1, **EULER)],
+            "n1: rubik runs only on openEuler 22.03 LTS and newer, and this node has Debian GNU/Linux 13 (trixie)."
+            " Nothing was changed. Use Volcano's agent on these hosts, or exclude them.",
+        ),
+        (
+            [host("n1", V1, os_name="openEuler", os_version="20.03 (LTS-SP4)")],
+            "n1: rubik runs only on openEuler 22.03 LTS and newer, and this node has openEuler 20.03 (LTS-SP4).",
+        ),
+        ([host("n1", V1, driver=None, **EULER)], "n1: the cgroup version or kubelet's driver is unknown."),
+        (
+            [host("n1", V1, **EULER), host("n2", V1, driver=Driver.CGROUPFS, **EULER)],
             "rubik has one configuration for all nodes of its DaemonSet, and the hosts use the drivers"
             " cgroupfs (as n2), systemd (as n1).",
         ),
     ],
-    ids=["v2", "unknown", "two drivers"],
+    ids=["v2", "another system", "an old openEuler", "unknown", "two drivers"],
 )
 def test_reasons_why_rubik_cannot_be_used(hosts: list[AgentHost], message: str) -> None:
     with pytest.raises(ClusterError) as refused:

@@ -161,9 +161,17 @@ def test_pinned_images_are_accepted() -> None:
 def test_releases_of_volcano_that_the_findings_do_not_know_are_refused() -> None:
     message = refused(deployment("volcanosh/vc-scheduler:v1.10.0", "volcanosh/vc-agent:v1.11.0", "other:v1.2"))
     assert (
-        "Deployment ns/d: volcanosh/vc-scheduler:v1.10.0 is older than 1.11, the first release with an agent" in message
+        "Deployment ns/d: volcanosh/vc-scheduler:v1.10.0 is older than 1.11, the minimum version of Volcano" in message
     )
     assert "vc-agent" not in message
+
+
+def test_releases_of_prometheus_below_the_minimum_are_refused() -> None:
+    images = ("quay.io/prometheus/prometheus:v1.8.2", "quay.io/prometheus/node-exporter:v0.15.2")
+    message = refused(deployment(*images, "prom/prometheus:v2.0.0", "prom/prometheus@sha256:00"))
+    assert f"{images[0]} is older than 2.0, the minimum version of Prometheus" in message
+    assert f"{images[1]} is older than 0.16, the minimum version of node_exporter" in message
+    assert message.count("is older than") == 2
 
 
 def test_an_image_that_is_not_rendered_is_named() -> None:

@@ -186,7 +186,7 @@ def test_an_edit_that_was_not_applied_and_a_parameter_that_will_go() -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "version", "least"), [("containerd", "1.3.9", "1.4"), ("cri-o", "1.19.4", "1.20")])
+@pytest.mark.parametrize(("name", "version", "least"), [("containerd", "1.3.9", "1.4"), ("CRI-O", "1.19.4", "1.20")])
 def test_an_old_runtime_is_below_the_minimum_of_v2(name: str, version: str, least: str) -> None:
     node = put(
         captured(ALIGNED) if name == "containerd" else crio(captured(ALIGNED)), version, "runtime", "cri", "version"

@@ -194,6 +194,7 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
         lambda node: unit(node, "containerd.service", KillMode="control-group"),
     ),
     "reserved-cgroup-missing": (Verdict.LATENT, reserved),
+    "version-too-old": (Verdict.UNSUPPORTED, lambda node: systemd(node, "219")),
     "below-v2-minimum": (Verdict.ALIGNED, lambda node: put(node, "5.4.0-216-generic", "system", "kernel_release")),
     "single-process-oom-kill-on-v1": (Verdict.LATENT, lambda node: kubelet_adds(v1_252(node), SINGLE)),
     "rubik-kernel-features-missing": (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""docs/knobs.md: `make docs` writes its table of settings, and its settings of kubelet are refused."""
+"""docs/qos.md: `make docs` writes its table of settings, and its settings of kubelet are refused."""
 
 from __future__ import annotations
 
@@ -16,11 +16,18 @@ from ansible_collections.volcano.colocation.plugins.module_utils.settings.option
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.ownership import CgroupLevel, refusal
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS, knob
 
-PAGE = (Path(__file__).parents[3] / "docs" / "knobs.md").read_text(encoding="utf-8")
-ROWS = [[cell.strip() for cell in line[1:-1].split("|")] for line in PAGE.splitlines() if line.startswith("| `")]
-ROW_OF = {row[0].strip("`"): row for row in ROWS if len(row) == 7}
-OWNED = [row for row in ROWS if len(row) == 6]
-EXAMPLES = [row for row in ROWS if len(row) == 3]
+PAGE = (Path(__file__).parents[3] / "docs" / "qos.md").read_text(encoding="utf-8")
+
+
+def rows(section: str) -> list[list[str]]:
+    """The rows of the tables of a section that begin with code."""
+    text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return [[cell.strip() for cell in line[1:-1].split("|")] for line in text.splitlines() if line.startswith("| `")]
+
+
+ROW_OF = {row[0].strip("`"): row for row in rows("All settings")}
+OWNED = [row for row in rows("What kubelet writes itself") if len(row) == 6]
+EXAMPLES = rows("Values")
 
 PLACES = [
     (CgroupLevel.ROOT, None),
