@@ -13,7 +13,7 @@ version_added: 0.1.0
 description:
   - Runs only on the controller, with facts that were gathered before. Returns options for the tasks of the role
     P(volcano.colocation.qos#role) that call M(volcano.colocation.systemd_slice) and M(volcano.colocation.cgroup_qos).
-  - The documentation of the role explains the values and their defaults.
+  - The documentation of the role explains the values and their defaults. Internal to that role.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:

@@ -58,6 +58,18 @@ def test_only_what_a_user_needs_is_shipped(tarball: Path) -> None:
     assert {"COPYING", "README.md", "meta", "plugins", "roles", "playbooks"} <= tops
 
 
+def test_the_sample_inventory_is_shipped_with_its_variables(environment: dict[str, str], tmp_path: Path) -> None:
+    collection = Path(environment["ANSIBLE_COLLECTIONS_PATH"]) / "ansible_collections" / "volcano" / "colocation"
+    inventory = collection / "docs" / "examples" / "inventory.yml"
+    listing = json.loads(call(environment, tmp_path, "ansible-inventory", "-i", str(inventory), "--list"))
+    hosts = listing["_meta"]["hostvars"]
+    assert {name: host["colocation_cpu_manager_policy"] for name, host in hosts.items()} == {
+        "node1": "static",
+        "node2": "none",
+    }
+    assert {host["colocation_cgroup_driver"] for host in hosts.values()} == {"systemd"}
+
+
 def test_requirements_of_the_execution_environment_are_shipped(tarball: Path) -> None:
     with tarfile.open(tarball) as archive:
         shipped = [name for name in archive.getnames() if name.startswith("requirements/")]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from . import field_files, knob_docs, structure_docs, variable_docs, variables, version_docs
+from . import entry_points, field_files, knob_docs, structure_docs, variable_docs, variables, version_docs
 from .blocks import replace_block
 from .places import CHECKOUT
 from .stages import Stage
@@ -65,6 +65,7 @@ def main() -> int:
     for page in PAGES:
         page.write_text(update(page), encoding="utf-8")
     field_files.write()
+    entry_points.write()
     variables.write()
     return 0
 

@@ -192,7 +192,7 @@ STAGES = (
         (("python", "tests/demo"),),
         needs=("lab",),
         cpus=0.5,
-        proves="the steps of `make demo`",
+        proves="`make demo`: the commands of the tutorial run on a node, and print its screens",
     ),
 )
 

@@ -179,6 +179,13 @@ def test_an_example_uses_the_module_itself(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
+def test_an_internal_module_says_so_in_its_first_line(module: str) -> None:
+    text = documentation(module)
+    described = any("Internal to" in paragraph for paragraph in text["description"])
+    assert text["short_description"].endswith("(internal)") is described
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_return_values_are_described(module: str) -> None:
     for name, value in read_yaml(texts(module).RETURN).items():
         assert value["description"], name

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import module_options as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
+from ansible_collections.volcano.colocation.tests.run import entry_points
 
 COLLECTION = Path(__file__).parents[3]
 ROLES = COLLECTION / "roles"
@@ -64,10 +66,37 @@ def test_a_default_is_one_of_the_choices(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", NAMES)
-def test_every_phase_that_may_come_first_declares_the_same_variables(role: str) -> None:
-    assert set(specs(role)) == set(FIRST[role])
-    for entry in FIRST[role]:
-        assert specs(role)[entry]["options"] == options(role), entry
+def test_every_phase_that_may_come_first_is_an_entry_point(role: str) -> None:
+    assert set(specs(role)) == set(FIRST[role]) == {"main", *entry_points.PHASES[role]}
+
+
+@pytest.mark.parametrize("role", NAMES)
+def test_the_variables_of_entry_points_are_current(role: str) -> None:
+    """`make docs` writes them."""
+    assert entry_points.update(role) == entry_points.specification(role).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("role", "entry"), [(role, entry) for role in NAMES for entry in entry_points.PHASES[role]])
+def test_an_entry_point_checks_the_variables_that_it_uses(role: str, entry: str) -> None:
+    """With the same types, choices and defaults as main, also of entries of dictionaries."""
+    entry_options = specs(role)[entry]["options"]
+    assert set(entry_options) == entry_points.used_variables(role, entry)
+    assert declared(entry_options) == declared({name: options(role)[name] for name in entry_options})
+
+
+@pytest.mark.parametrize("entry", ["observe", "assess", "replay"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("colocation_cgroup_driver", "systemctl"), ("colocation_pod_pids_limit", "many")]
+)
+def test_an_entry_point_refuses_a_wrong_value(entry: str, name: str, value: str) -> None:
+    specification = {
+        option_name: {key: field for key, field in option.items() if key != "description"}
+        for option_name, option in specs("node")[entry]["options"].items()
+    }
+    assert ArgumentSpecValidator(specification).validate({}).error_messages == []
+    (message,) = ArgumentSpecValidator(specification).validate({name: value}).error_messages
+    assert name in message
+    assert value in message
 
 
 @pytest.mark.parametrize("role", NAMES)

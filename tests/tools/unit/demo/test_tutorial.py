@@ -84,15 +84,15 @@ def test_values_of_another_run_do_not_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "text"),
+    ("printed", "text"),
     [
         (output(verdict="ALIGNED"), "node1: MISALIGNED"),
         (output().replace("what to do", "do this"), "what to do"),
     ],
 )
-def test_a_line_that_is_not_printed_is_named(found: str, text: str) -> None:
+def test_a_line_that_is_not_printed_is_named(printed: str, text: str) -> None:
     with pytest.raises(WrongScreen) as wrong:
-        tutorial.check("docs/page.md", recorded(), {2: found})
+        tutorial.check("docs/page.md", recorded(), {2: printed})
     assert str(wrong.value).startswith("docs/page.md: command 2 of the tutorial")
     assert text in str(wrong.value)
     assert "--record" in str(wrong.value)
