@@ -137,7 +137,7 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
         values = read_toml(text)
     except ParseError:
         return {}
-    return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.letter_case))
+    return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.library))
 
 
 def version_of(evidence: Mapping[str, Any]) -> str | None:
@@ -159,7 +159,7 @@ def _interpret_nri(
     plugins = layers.values.get("plugins")
     tables = plugins if isinstance(plugins, Mapping) else {}
     table = tables.get(nri_key(layers))
-    table = nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
+    table = nri_values(table, layers.library) if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     configured_path = table.get("socket_path")
     # internal/nri/config.go ignores an empty path.

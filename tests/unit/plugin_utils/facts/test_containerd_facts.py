@@ -195,7 +195,7 @@ def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, ve
         (
             "1.7.24",
             f"[{NRI}]\nplugin_request_timeout = '2 s'\n",
-            'plugin_request_timeout is not a duration such as "5s"',
+            'plugin_request_timeout is not a duration such as "5s" or a number of nanoseconds',
         ),
     ],
 )
