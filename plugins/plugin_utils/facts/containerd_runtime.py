@@ -55,7 +55,7 @@ def as_driver(word: object) -> Driver:
 
 
 def is_runc(table: Mapping[str, Any]) -> bool:
-    """Whether a handler is of runc type. It is also if its table has no type or one that is not a text."""
+    """Whether a handler is of runc type. It is also if its table has no type or one that is not a string."""
     kind = table.get("runtime_type", DEFAULT_RUNTIME_TYPE)
     return not isinstance(kind, str) or kind in RUNC_TYPES
 

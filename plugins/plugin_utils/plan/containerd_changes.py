@@ -174,7 +174,7 @@ def containerd_nri_unsupported(facts: RuntimeFacts, profile: Profile) -> Unsuppo
     """The requested NRI if this containerd does not support it."""
     if not profile.nri.enabled or facts.nri.supported is not False:
         return None
-    return Unsupported("nri", f"containerd {facts.version} has no NRI; it came with 1.7")
+    return Unsupported("nri", f"containerd {facts.version} has no NRI; it was added in 1.7")
 
 
 def _with_preparations(facts: NodeFacts, changes: list[Change]) -> tuple[Change, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 from .containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID, parse_release
 from .containerd_toml import TomlLibrary
 
-TEXT, NUMBER, SWITCH, TABLE, TEXTS = "a text", "a whole number", "true or false", "a table", "a list of texts"
+TEXT, NUMBER, SWITCH, TABLE, TEXTS = "a string", "a whole number", "true or false", "a table", "a list of strings"
 FRACTION, DURATION = "a number", 'a duration such as "5s"'
 NANOSECONDS = 'a duration such as "5s" or a number of nanoseconds'
 ANY_KEY = "*"

@@ -51,7 +51,7 @@ def gate_problems(gates: Mapping[str, object], version: Version) -> Iterator[str
         if table is not None and (gate is None or (version >= gate.since and name not in table)):
             yield from _find_table_problems(table, name, value, version)
         elif gate and version < gate.since:
-            yield f"{name} came with {_format(gate.since)}"
+            yield f"{name} was added in {_format(gate.since)}"
         elif gate and gate.locked and version >= gate.locked and parse_bool(value) is False:
             yield f"{name} is locked to true since {_format(gate.locked)}"
     yield from _missing_dependencies(gates, version)
