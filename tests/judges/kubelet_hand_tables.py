@@ -43,7 +43,7 @@ def gates(stages: Stages, version: Version) -> Iterator[str]:
         since = _version(history[0]["since"])
         locked = next((_version(stage["since"]) for stage in history if stage["locked"]), None)
         if gate.since != since:
-            yield f"{name} came with {since}, and not with {gate.since}"
+            yield f"{name} was added in {since}, not in {gate.since}"
         if name in REWRITTEN:
             if history[-1]["locked"] is not (gate.locked is not None and version >= gate.locked):
                 yield f"{name} is {'' if history[-1]['locked'] else 'not '}locked in {version}"

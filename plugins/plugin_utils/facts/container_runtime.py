@@ -51,14 +51,14 @@ def _driver_in(options: object) -> str | None:
 
 
 def _check_exec_opts(config: ConfigFile) -> ConfigFile:
-    """dockerd only starts if exec-opts is a list of texts: moby daemon/config/config.go, ExecOptions []string."""
+    """dockerd only starts if exec-opts is a list of strings: moby daemon/config/config.go, ExecOptions []string."""
     options = config.values.get("exec-opts", [])
     if options is None or (
         isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
     ):
         return config
     before, key, _remaining = (config.text or "").partition('"exec-opts"')
-    message = "exec-opts is not a list of texts; dockerd does not start with it"
+    message = "exec-opts is not a list of strings; dockerd does not start with it"
     return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if key else None))
 
 

@@ -108,7 +108,7 @@ def _find_ignored_keys(layers: Layers) -> Iterator[Defect]:
         own, effective = version_in(config.values), effective_schema(layers, config)
         for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugin_tables(config))):
             table = _plugin_tables(config)[key]
-            handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
+            handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.library)
             if handlers and key not in cri_names(layers, config):
                 as_if = (
                     "; containerd reads a file without version as this schema" if own == 1 and effective != 1 else ""
@@ -255,7 +255,7 @@ def _find_relative_nri_socket(layers: Layers) -> Iterator[Defect]:
     key = nri_key(layers)
     for config in reversed(layers.files):
         table = _plugin_tables(config).get(key)
-        path = nri_values(table, layers.letter_case).get("socket_path") if isinstance(table, Mapping) else None
+        path = nri_values(table, layers.library).get("socket_path") if isinstance(table, Mapping) else None
         if isinstance(path, str) and path and not path.startswith("/"):
             yield _defect_at(NRI_SOCKET, config, f'socket_path = "{path}"', ("plugins", key, "socket_path"))
         if path is not None or (layers.merge is Merge.REPLACING and table is not None):

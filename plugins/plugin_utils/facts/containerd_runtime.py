@@ -54,7 +54,7 @@ def as_driver(word: object) -> Driver:
 
 
 def is_runc(table: Mapping[str, Any]) -> bool:
-    """Whether a handler is of runc type. It is also if its table has no type or one that is not a text."""
+    """Whether a handler is of runc type. It is also if its table has no type or one that is not a string."""
     kind = table.get("runtime_type", DEFAULT_RUNTIME_TYPE)
     return not isinstance(kind, str) or kind in RUNC_TYPES
 
@@ -136,7 +136,7 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
         values = read_toml(text)
     except ParseError:
         return {}
-    return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.letter_case))
+    return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.library))
 
 
 def version_of(evidence: Mapping[str, Any]) -> str | None:
@@ -158,7 +158,7 @@ def _interpret_nri(
     plugins = layers.values.get("plugins")
     tables = plugins if isinstance(plugins, Mapping) else {}
     table = tables.get(nri_key(layers))
-    table = nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
+    table = nri_values(table, layers.library) if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     configured_path = table.get("socket_path")
     # internal/nri/config.go ignores an empty path.

@@ -3,7 +3,7 @@
 """Facts of CRI-O: crio.conf(5), its drop-ins in lexical order, of which the last takes precedence; conmon's cgroup.
 
 Keys and types: the structs of cri-o pkg/config/config.go and internal/config/nri/nri.go. Their decoder does not convert
-types (BurntSushi/toml decode.go, unifyString, unifyBool, unifyStruct); a time is a text or whole nanoseconds.
+types (BurntSushi/toml decode.go, unifyString, unifyBool, unifyStruct); a time is a string or whole nanoseconds.
 Rules for conmon's cgroup: pkg/config/config.go, TranslateMonitorFieldsForHandler. CRI-O does not start if one is
 broken.
 """
@@ -46,7 +46,7 @@ TYPES: Mapping[str, Any] = {
         },
     }
 }
-NAMES = {str: "a text", bool: "true or false", TIME: "a time"}
+NAMES = {str: "a string", bool: "true or false", TIME: "a time"}
 
 
 def check_types(config: ConfigFile) -> ConfigFile:

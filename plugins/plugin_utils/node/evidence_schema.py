@@ -99,7 +99,7 @@ SNAPSHOT_SCHEMA: dict[str, Any] = {
 }
 """``?``: optional. Keys that are not listed are not checked. (shape, None): the shape or null."""
 
-_NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
+_NAMES = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
 
 
 def snapshot_schema_error(snapshot: Mapping[str, Any]) -> str | None:

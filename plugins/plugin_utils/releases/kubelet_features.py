@@ -164,7 +164,7 @@ def gate_problems(gates: Mapping[str, object], version: Version) -> Iterator[str
         if table is not None and (gate is None or (version >= gate.since and name not in table)):
             yield from _find_table_problems(table, name, value, version)
         elif gate and version < gate.since:
-            yield f"{name} came with {format_version(gate.since)}"
+            yield f"{name} was added in {format_version(gate.since)}"
         elif gate and gate.locked and version >= gate.locked and parse_bool(value) is False:
             yield f"{name} is locked to true since {format_version(gate.locked)}"
     yield from _missing_dependencies(gates, version)

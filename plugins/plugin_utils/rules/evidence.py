@@ -36,7 +36,7 @@ def is_true(switch: Any) -> bool:
 
 
 def text_list(items: Any) -> tuple[str, ...]:
-    """A list of texts; empty for any other value."""
+    """A list of strings; empty for any other value."""
     return tuple(map(str, items)) if isinstance(items, (list, tuple)) else ()
 
 

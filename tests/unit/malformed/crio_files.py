@@ -60,23 +60,25 @@ CASES = {
         "crio_config", OPTIONS, (f"/{OWN_DROP_IN}: is a directory, not a regular file",), NODE, _directory
     ),
     "our drop-in is a link": Case("crio_config", OPTIONS, (f"/{OWN_DROP_IN}: is a symbolic link",), NODE, _link),
-    "manager is a number": _type(2, "crio.runtime.cgroup_manager", "a text", "[crio.runtime]\ncgroup_manager = 5\n"),
-    "manager is a list": _runtime("cgroup_manager", "a text", 'cgroup_manager = ["systemd"]'),
-    "manager is a switch": _runtime("cgroup_manager", "a text", "cgroup_manager = true"),
-    "manager is a table": _type(3, "crio.runtime.cgroup_manager", "a text", f"{GOOD}[crio.runtime.cgroup_manager]\n"),
-    "monitor's cgroup is a switch": _runtime("conmon_cgroup", "a text", "conmon_cgroup = false"),
+    "manager is a number": _type(2, "crio.runtime.cgroup_manager", "a string", "[crio.runtime]\ncgroup_manager = 5\n"),
+    "manager is a list": _runtime("cgroup_manager", "a string", 'cgroup_manager = ["systemd"]'),
+    "manager is a switch": _runtime("cgroup_manager", "a string", "cgroup_manager = true"),
+    "manager is a table": _type(3, "crio.runtime.cgroup_manager", "a string", f"{GOOD}[crio.runtime.cgroup_manager]\n"),
+    "monitor's cgroup is a switch": _runtime("conmon_cgroup", "a string", "conmon_cgroup = false"),
     "default handler is a number": _type(
-        2, "crio.runtime.default_runtime", "a text", "[crio.runtime]\ndefault_runtime=1"
+        2, "crio.runtime.default_runtime", "a string", "[crio.runtime]\ndefault_runtime=1"
     ),
     "handlers are a list": _runtime("runtimes", "a table", 'runtimes = ["crun"]'),
     "handler is a text": _runtime("runtimes.crun", "a table", 'runtimes.crun = "/usr/bin/crun"'),
     "handler's monitor is a number": _type(
         4,
         "crio.runtime.runtimes.crun.monitor_cgroup",
-        "a text",
+        "a string",
         f"{GOOD}[crio.runtime.runtimes.crun]\nmonitor_cgroup = 0\n",
     ),
-    "handler's type in braces": _runtime("runtimes.crun.runtime_type", "a text", "runtimes.crun = {runtime_type = 1}"),
+    "handler's type in braces": _runtime(
+        "runtimes.crun.runtime_type", "a string", "runtimes.crun = {runtime_type = 1}"
+    ),
     "crio is a text": _type(1, "crio", "a table", 'crio = "x"\n'),
     "crio is a list of tables": _type(2, "crio", "a table", "# managed\n[[crio]]\nlog_dir = 1\n"),
     "runtime is a text": _type(2, "crio.runtime", "a table", '[crio]\nruntime = "crun"\n'),
@@ -85,12 +87,12 @@ CASES = {
     "NRI's switch is a text": _nri("enable_nri", "true or false", '"true"'),
     "NRI's switch is a number": _nri("enable_nri", "true or false", "1"),
     "NRI's other switch is a text": _nri("nri_disable_connections", "true or false", '"no"'),
-    "NRI's socket is a number": _nri("nri_listen", "a text", "5"),
-    "NRI's directory is a list": _nri("nri_plugin_dir", "a text", '["/opt"]'),
-    "NRI's directory of files is a switch": _nri("nri_plugin_config_dir", "a text", "true"),
+    "NRI's socket is a number": _nri("nri_listen", "a string", "5"),
+    "NRI's directory is a list": _nri("nri_plugin_dir", "a string", '["/opt"]'),
+    "NRI's directory of files is a switch": _nri("nri_plugin_config_dir", "a string", "true"),
     "NRI's time is a switch": _nri("nri_plugin_request_timeout", "a time", "true"),
     "NRI's time is a fraction": _nri("nri_plugin_registration_timeout", "a time", "0.5"),
     "our drop-in with another type": _at(
-        2, f"crio.runtime.cgroup_manager is not a text; {TYPE}", "[crio.runtime]\ncgroup_manager = 1\n", OWN_DROP_IN
+        2, f"crio.runtime.cgroup_manager is not a string; {TYPE}", "[crio.runtime]\ncgroup_manager = 1\n", OWN_DROP_IN
     ),
 }

@@ -167,8 +167,8 @@ CASES = {
     "gates are a text": _field("featureGates: all", "a mapping of names to true or false"),
     "a gate is a word": _field("featureGates: {A: maybe}", "true or false", "featureGates.A"),
     "gates are a list": _field("featureGates: [A]", "a mapping of names to true or false"),
-    "options are a list": _field("cpuManagerPolicyOptions: [a]", "a mapping of names to texts"),
-    "options are a text": _field("topologyManagerPolicyOptions: x", "a mapping of names to texts"),
+    "options are a list": _field("cpuManagerPolicyOptions: [a]", "a mapping of names to strings"),
+    "options are a text": _field("topologyManagerPolicyOptions: x", "a mapping of names to strings"),
     "pids are a word": _field("podPidsLimit: many", "a whole number in the range of its type"),
     "pids are a fraction": _field("podPidsLimit: 1.5", "a whole number in the range of its type"),
     "pids are too many": _field("podPidsLimit: 99999999999999999999", "a whole number in the range of its type"),
@@ -179,10 +179,10 @@ CASES = {
     "switch is a word": _field("failCgroupV1: maybe", "true or false"),
     "switch is a number": _field("cgroupsPerQOS: 1", "true or false"),
     "switch is a list": _field("failSwapOn: [true]", "true or false"),
-    "root is a number": _field("cgroupRoot: 5", "a text"),
-    "root is a list": _field("cgroupRoot: [a]", "a text"),
-    "static pods are a list": _field("staticPodPath: [a]", "a text"),
-    "scope is a mapping": _field("topologyManagerScope: {a: b}", "a text"),
+    "root is a number": _field("cgroupRoot: 5", "a string"),
+    "root is a list": _field("cgroupRoot: [a]", "a string"),
+    "static pods are a list": _field("staticPodPath: [a]", "a string"),
+    "scope is a mapping": _field("topologyManagerScope: {a: b}", "a string"),
     "unknown policy": _kubelet_would_not_start(
         "kubelet does not know cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"
     ),
@@ -196,7 +196,7 @@ CASES = {
         "kubeReserved is not a table of resources", "kubeReserved: [cpu]"
     ),
     "reservation is a number": _kubelet_would_not_start(
-        "systemReserved.cpu is not a text", "systemReserved: {cpu: -1}"
+        "systemReserved.cpu is not a string", "systemReserved: {cpu: -1}"
     ),
     "amount is a word": _kubelet_would_not_start("'lots' is not a Kubernetes quantity", "systemReserved: {cpu: lots}"),
     "amount is beyond 64 bits": _kubelet_would_not_start("does not fit in 64 bits", "systemReserved: {cpu: 1e400}"),

@@ -14,7 +14,7 @@ from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes i
 from ansible_collections.volcano.colocation.tests.support.hosts.described_hosts import described, merged, snapshot_of
 
 DAEMON = "/etc/docker/daemon.json"
-TYPE = "exec-opts is not a list of texts; dockerd does not start with it"
+TYPE = "exec-opts is not a list of strings; dockerd does not start with it"
 
 CASES = {
     "empty": ("", 1, "not JSON"),

@@ -186,15 +186,15 @@ def test_what_is_no_document_is_refused_with_the_file_named(text: str, tmp_path:
 
 
 MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
-    "boot": ({"/etc/default/grub": "psi=1"}, ("boot",), "boot./etc/default/grub is a text, not a list"),
-    "static pods": ({"/m": [7]}, ("kubelet", "static_pods"), "kubelet.static_pods./m[0] is a number, not a text"),
+    "boot": ({"/etc/default/grub": "psi=1"}, ("boot",), "boot./etc/default/grub is a string, not a list"),
+    "static pods": ({"/m": [7]}, ("kubelet", "static_pods"), "kubelet.static_pods./m[0] is a number, not a string"),
     "rubik": ({"rubik": {"cgroup_driver": 1, "features": []}}, ("writers",), "writers.rubik.cgroup_driver is a number"),
     "files": ([], ("kubelet", "files"), "kubelet.files is a list, not a mapping"),
-    "text": (7, ("runtime", "files", "/etc/containerd/config.toml", "text"), "is a number, not a text"),
-    "word": ([1], ("kubelet", "processes", 0, "argv"), "kubelet.processes[0].argv[0] is a number, not a text"),
+    "text": (7, ("runtime", "files", "/etc/containerd/config.toml", "text"), "is a number, not a string"),
+    "word": ([1], ("kubelet", "processes", 0, "argv"), "kubelet.processes[0].argv[0] is a number, not a string"),
     "processes": ({}, ("kubelet", "processes"), "kubelet.processes is a mapping, not a list"),
     "started": (True, ("kubelet", "processes", 0, "started_at"), "is true or false, not a number"),
-    "mounts": ("x", ("cgroups", "mountinfo"), "cgroups.mountinfo is a text, not a list"),
+    "mounts": ("x", ("cgroups", "mountinfo"), "cgroups.mountinfo is a string, not a list"),
     "hostname": (None, ("system", "kernel_release"), ""),
     "handlers": ({"runc": {"systemd_cgroup": "no"}}, ("runtime", "cri", "config", "handlers"), "not true or false"),
     "section": ([], ("kubelet",), "incomplete snapshot, missing sections: kubelet"),

@@ -93,7 +93,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         "crio-too-many-files",
         (f"{DIRECTORY}: has 64 files or more",),
     ),
-    "no NRI": ({"live": OLD}, NRI, "nri-unsupported", ("CRI-O 1.25.3 has no NRI; it came with 1.26", "Upgrade CRI-O")),
+    "no NRI": (
+        {"live": OLD},
+        NRI,
+        "nri-unsupported",
+        ("CRI-O 1.25.3 has no NRI; it was added in 1.26", "Upgrade CRI-O"),
+    ),
     "closed NRI": (
         {"files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         NRI,
@@ -166,7 +171,7 @@ def test_not_refused(case: str, tmp_path: Path) -> None:
 def test_skipped_nri_is_reported(tmp_path: Path) -> None:
     inputs, options = ACCEPTED["NRI left out"]
     plan = plan_of(with_(**inputs), tmp_path, **options)
-    assert [skipped.reason for skipped in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it came with 1.26"]
+    assert [skipped.reason for skipped in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it was added in 1.26"]
     assert plan.changes == ()
 
 
