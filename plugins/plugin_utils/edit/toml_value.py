@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .document_changes import REMOVE, AppendItem, Edit, Item, ItemRemoval, Path, PendingEdits, Removal
-from .readers import read_toml
 from .splice import NEWLINE, Array, Splice, append_to_array, apply_splices, line_number, remove_from_array
 from .text_errors import UnsupportedEdit
+from .toml_parser import parse_toml
 
 _STRINGS = (
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}',
@@ -72,7 +72,7 @@ def key_at(text: str, start: int) -> tuple[tuple[str, ...], int]:
 
 def _unquoted(part: str) -> str:
     if part[0] == '"' and "\\" in part:
-        return next(iter(read_toml(f"{part} = 0")))
+        return next(iter(parse_toml(f"{part} = 0")))
     return part[1:-1] if part[0] in "\"'" else part
 
 

@@ -27,8 +27,8 @@ CONTAINERD_DEFECTS: Mapping[str, DefectFinding] = {
     containerd.UNREADABLE: (
         ERROR,
         Effect.UNKNOWN,
-        "{file} cannot be read.",
-        "Correct the file; containerd would not start with it.",
+        "Not all files that {file} imports were read.",
+        "Import fewer files, by names that exist; until then containerd's values are unknown.",
     ),
     containerd.TOO_NEW: (
         ERROR,

@@ -291,7 +291,7 @@ def test_an_unsafe_edit_is_refused_with_its_line(name: str) -> None:
 
 
 def test_a_text_that_does_not_parse_is_not_edited() -> None:
-    with pytest.raises(ParseError, match="line 2: duplicate key 'a'"):
+    with pytest.raises(ParseError, match="line 2: key 'a' is set twice"):
         edit_yaml("a: 1\na: 2\n", {("b",): 1})
 
 

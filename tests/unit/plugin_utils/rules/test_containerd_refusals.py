@@ -134,7 +134,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "config-unreadable",
         "2.1.9",
         {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n[broken\n"},
-        (f"{NVIDIA}:2: ", "Correct the file"),
+        (f"{NVIDIA}:2: ", "Write it as [name]"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n"}),
     ),
     "imports that are not a list": (
