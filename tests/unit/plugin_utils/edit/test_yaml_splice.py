@@ -154,7 +154,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "a list becomes another": (
         "f: # hey\n# h\n- a\n\n- b\n# g\nh: [x]\n",
         {("f",): ["pods", "0"], ("h",): ["z"]},
-        'f: # hey\n# h\n- pods\n- "0"\n# g\nh: [z]\n',
+        'f: # hey\n# h\n- pods\n\n- "0"\n# g\nh: [z]\n',
     ),
     "a list becomes a scalar or empty": (
         "f:\n  - a\n  - b\ng:\n- x\nh: 1\n",
