@@ -106,7 +106,7 @@ def _find_ignored_keys(layers: Layers) -> Iterator[Defect]:
         for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugin_tables(config))):
             table = _plugin_tables(config)[key]
             handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
-            if handlers and key not in cri_names(layers, config):
+            if handlers and effective is not None and key not in cri_names(layers, config):
                 as_if = (
                     "; containerd reads a file without version as this schema" if own == 1 and effective != 1 else ""
                 )

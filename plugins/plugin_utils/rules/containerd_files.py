@@ -224,7 +224,7 @@ def _refuse_strategy(draft: PlanDraft) -> Iterator[Refusal]:
             "containerd-strategy",
             f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's whole table with that"
             " of a drop-in, which would lose every other setting in it (containerd#5837)",
-            "Leave containerd_strategy (colocation_containerd_strategy) at auto.",
+            "Leave colocation_containerd_strategy at auto.",
             variable="containerd_strategy",
         )
 

@@ -82,7 +82,7 @@ def refuse_patch_directory(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "kubeadm-patches-not-a-directory",
             f"is a {directory.kind}; kubeadm accepts only a real directory for --patches",
-            "Use the real directory in kubeadm_patches (colocation_kubeadm_patches) and for kubeadm's --patches.",
+            "Use the real directory in colocation_kubeadm_patches and for kubeadm's --patches.",
             file=directory.directory,
             variable="kubeadm_patches",
         )

@@ -109,7 +109,7 @@ def refuse_overridden_dropin(draft: PlanDraft) -> Iterator[Refusal]:
                 "dropin-cannot-clear-value",
                 f"kubelet {draft.kubelet.version} does not let a drop-in set {'.'.join(keys)} to {desired!r}: before"
                 " 1.29 an empty value overrides nothing",
-                "Set kubelet_strategy (colocation_kubelet_strategy) to main-file.",
+                "Set colocation_kubelet_strategy to main-file.",
                 file=location.path,
                 variable="kubelet_strategy",
             )

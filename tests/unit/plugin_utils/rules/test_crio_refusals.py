@@ -98,7 +98,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         NRI,
         "crio-nri-connections-disabled",
-        (f"{DIRECTORY}/50.conf (nri.enabled): sets nri_disable_connections = true",),
+        (f"{DIRECTORY}/50.conf (colocation_nri_enabled): sets nri_disable_connections = true",),
     ),
     "silent": (
         {"live": {"runtime": {"cri": {"error": "refused"}}}},

@@ -101,25 +101,29 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         "static-without-reservation",
         same,
         STATIC,
-        (f"{KUBELET_FILE} (cpu_manager_policy): ", "kubelet 1.20.2", "systemReserved", "reservedSystemCPUs"),
+        (
+            f"{KUBELET_FILE} (colocation_cpu_manager_policy): ",
+            "kubelet 1.20.2",
+            "Reserve CPU in colocation_system_reserved",
+        ),
     ),
     "static with nothing but memory reserved": (
         "static-without-reservation",
         same,
         {**STATIC, "system_reserved": {"memory": "1Gi"}},
-        ("(cpu_manager_policy, system_reserved): ",),
+        ("(colocation_cpu_manager_policy, colocation_system_reserved): ",),
     ),
     "static in the file and the reservation removed": (
         "static-without-reservation",
         lambda node: kubelet_edit(node, "cpuManagerPolicy: none", "cpuManagerPolicy: static"),
         {"system_reserved": {"cpu": "0"}},
-        (f"{KUBELET_FILE} (system_reserved): ",),
+        (f"{KUBELET_FILE} (colocation_system_reserved): ",),
     ),
     "more reserved than online": (
         "reservation-too-large",
         same,
         {**STATIC, "system_reserved": {"cpu": "1500m"}, "kube_reserved": {"cpu": "1"}},
-        ("system_reserved, kube_reserved", "3 CPU(s)", "2 are online", "Reserve fewer"),
+        ("colocation_system_reserved, colocation_kube_reserved", "3 CPU(s)", "2 are online", "Reserve fewer"),
     ),
     "all online reserved": (
         "reservation-too-large",
@@ -131,25 +135,25 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         "reservation-unreadable",
         lambda node: kubelet_adds(node, "kubeReserved:\n  cpu: half\n"),
         {**STATIC, "system_reserved": {"cpu": "1"}},
-        (f"{KUBELET_FILE} (system_reserved): ", "kubeReserved.cpu: 'half'", "Write amounts as texts"),
+        (f"{KUBELET_FILE} (colocation_system_reserved): ", "kubeReserved.cpu: 'half'", "Write amounts as texts"),
     ),
     "a reservation in the file that is not a mapping": (
         "reservation-unreadable",
         lambda node: kubelet_adds(node, "systemReserved: cpu=500m\n"),
         {**STATIC, "kube_reserved": {"cpu": "1"}},
-        (f"{KUBELET_FILE} (kube_reserved): ", "systemReserved is not a table", "Write amounts as texts"),
+        (f"{KUBELET_FILE} (colocation_kube_reserved): ", "systemReserved is not a table", "Write amounts as texts"),
     ),
     "a reserved CPU that is offline": (
         "reserved-cpus-offline",
         same,
         {"reserved_system_cpus": "0,5-6"},
-        ("(reserved_system_cpus): ", "CPU 5-6, which is not online", "online: 0-1", "Reserve online CPUs"),
+        ("colocation_reserved_system_cpus: ", "CPU 5-6, which is not online", "online: 0-1", "Reserve online CPUs"),
     ),
     "reserved CPUs beside a reserved cgroup": (
         "reserved-cpus-with-cgroups",
         lambda node: kubelet_adds(node, "systemReservedCgroup: /system.slice\n"),
         {"reserved_system_cpus": "0"},
-        (f"{KUBELET_FILE} (reserved_system_cpus): ", "systemReservedCgroup", "Keep one of them"),
+        (f"{KUBELET_FILE} (colocation_reserved_system_cpus): ", "systemReservedCgroup", "Keep one of them"),
     ),
     "a flag that overrides the file": (
         "flag-overrides-config",
@@ -209,7 +213,7 @@ BAD: dict[str, tuple[str, Callable[[Snapshot], Snapshot], dict[str, Any], tuple[
         "nri-unsupported",
         old_containerd,
         DESIRED,
-        ("(nri.enabled): ", "containerd 1.6.20~ds1 has no NRI", "colocation_nri_unsupported"),
+        ("colocation_nri_enabled: ", "containerd 1.6.20~ds1 has no NRI", "colocation_nri_unsupported"),
     ),
 }
 
