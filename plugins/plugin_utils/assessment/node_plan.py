@@ -115,7 +115,7 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
     return Refusal(
         "needs-disruption",
         f"{pods} pod(s) run on this node, and these changes stop and recreate them: {listed}",
-        "Set allow_disruption (colocation_allow_disruption) to true to apply them one node at a time,"
+        "Set colocation_allow_disruption to true to apply them one node at a time,"
         " or to false to apply only changes that do not disturb pods and to report the others as pending.",
         variable="allow_disruption",
     )

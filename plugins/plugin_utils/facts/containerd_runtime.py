@@ -182,7 +182,9 @@ def captured_configs(
 def _read_toml_without_bom(text: str) -> dict[str, Any]:
     """go-toml 1.9.5 ignores a byte order mark (toml.go, LoadBytes); go-toml/v2 refuses it (run with 2.4.2)."""
     if text.startswith(BOM):
-        raise ParseError("begins with a byte order mark; containerd 2 does not start with it", 1)
+        raise ParseError(
+            "begins with a byte order mark; containerd 2 does not start with it", 1, remedy="Save it without one"
+        )
     return read_toml(text)
 
 

@@ -56,7 +56,10 @@ def check_types(config: ConfigFile) -> ConfigFile:
         return config
     path, expected = mismatch
     message = f"{'.'.join(path)} is not {expected}; CRI-O does not start with it"
-    return replace(config, values={}, problem=Problem(config.path, message, key_line(config.text or "", path)))
+    line = key_line(config.text or "", path)
+    return replace(
+        config, values={}, problem=Problem(config.path, message, line, "Correct the value or delete the key")
+    )
 
 
 def _find_wrong_types(content: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -243,12 +246,8 @@ def _interpret_drop_ins(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> C
 
 
 def _find_defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
-    """Unreadable drop-ins, and settings of conmon's cgroup with which CRI-O does not start."""
-    defects = [
-        Defect("config-unreadable", config.path, config.problem.message, config.problem.line)
-        for config in files[1:]
-        if config.problem
-    ]
+    """Settings of conmon's cgroup with which CRI-O does not start."""
+    defects = []
     for monitor in monitor_settings(files):
         if not monitor_suits(monitor.value, manager, version):
             message = f'{monitor.setting} = "{monitor.value}", cgroup_manager = "{manager}"'

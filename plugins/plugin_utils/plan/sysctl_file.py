@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.snapshot.machine_evidence import SYSCTLS_FILE
-from ..facts.config_file import missing_text_reason
+from ..facts.config_file import Cause, missing_text
 from ..profile.validators import ProfileError
 from .change_set import Refusal
 from .file_edits import text_sha256
@@ -44,8 +44,9 @@ def sysctl_refusals(captured: Mapping[str, Any], sysctls: Sequence[str]) -> tupl
     """Refuse a link, a directory, or a file that cannot be read."""
     if captured["kind"] == "missing" or (captured["kind"] == "regular" and "text" in captured):
         return ()
-    reason = missing_text_reason(captured)
-    return (Refusal("sysctl-file-unusable", reason, "Move it away; the next run creates the file.", file=SYSCTLS_FILE),)
+    problem = missing_text(SYSCTLS_FILE, captured)
+    remedy = f"{problem.remedy}." if problem.cause is Cause.NOT_READ else "Move it away; the next run creates the file."
+    return (Refusal("sysctl-file-unusable", problem.message, remedy, file=SYSCTLS_FILE),)
 
 
 def sysctl_document(edit: SysctlEdit) -> dict[str, Any]:

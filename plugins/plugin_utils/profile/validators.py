@@ -19,6 +19,7 @@ class ProfileError(ValueError):
     def __init__(self, variable: str, message: str) -> None:
         super().__init__(f"{variable}: {message}")
         self.variable = variable
+        self.message = message
 
 
 RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.safe_text import one_line
+from ..profile.option_names import variable_of
 
 Facts = Mapping[str, Any]
 
@@ -79,7 +80,7 @@ def _profile(profile: Mapping[str, Any]) -> Iterator[str]:
     title = "profile"
     for source, word in _SOURCES.items():
         values = [option for option in profile["options"] if option["source"] == source]
-        settings = ", ".join(f"{option['option']} {_value(option['value'])}" for option in values)
+        settings = ", ".join(f"{variable_of(option['option'])} {_value(option['value'])}" for option in values)
         if settings:
             lines = textwrap.wrap(one_line(f"{word}: {settings}"), WIDTH - _INDENT, break_on_hyphens=False)
             for line in lines:

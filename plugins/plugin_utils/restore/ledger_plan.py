@@ -288,7 +288,7 @@ def _missing_permission(files: FileRestores) -> Conflict:
         "+".join(files.disruptive),
         "pods",
         f"{pods} pod(s) run on this node, and the restore stops and recreates them",
-        "Set allow_disruption (colocation_allow_disruption) to true to restore one node at a time,"
+        "Set colocation_allow_disruption to true to restore one node at a time,"
         " or to false to restore only what does not disrupt pods and report the remaining changes as pending",
     )
 

@@ -15,7 +15,7 @@ SITE, OWN_DROP_IN, MAIN = f"{DIRECTORY}/10-crio.conf", f"{DIRECTORY}/99-volcano-
 GOOD = '[crio.runtime]\ndefault_runtime = "crun"\n'
 NODE: dict[str, Text] = {"usr/bin/containerd": None, "etc/containerd/config.toml": None, "usr/bin/crio": "", SITE: GOOD}
 OPTIONS = {"cgroup_driver": "cgroupfs", "nri": {"enabled": True}}
-CORRECT = "Correct the file; this collection does not change it."
+CORRECT = "Until then the file is not changed."
 TYPE = "CRI-O does not start with it"
 
 
@@ -27,7 +27,7 @@ def _at(line: int | None, message: str, text: Text, name: str = SITE, spoil: Cal
 
 
 def _type(line: int, key: str, desired: str, text: str) -> Case:
-    return _at(line, f"{key} is not {desired}; {TYPE}. {CORRECT}", text)
+    return _at(line, f"{key} is not {desired}; {TYPE}. Correct the value or delete the key. {CORRECT}", text)
 
 
 def _runtime(key: str, desired: str, line: str) -> Case:
@@ -47,12 +47,16 @@ def _link(root: Path) -> None:
 
 
 CASES = {
-    "no TOML": _at(1, "", "[crio\n"),
-    "no value": _at(2, "", "[crio.runtime]\ncgroup_manager =\n"),
-    "key twice": _at(3, "", '[crio.runtime]\ncgroup_manager = "systemd"\ncgroup_manager = "cgroupfs"\n'),
-    "text without end": _at(2, "", '[crio.runtime]\ncgroup_manager = "systemd\n'),
-    "YAML": _at(1, "", "crio:\n  runtime: {}\n"),
-    "bytes": _at(1, "", bytes(range(128, 256))),
+    "no TOML": _at(1, "a table header without its closing bracket", "[crio\n"),
+    "no value": _at(2, "a missing value", "[crio.runtime]\ncgroup_manager =\n"),
+    "key twice": _at(
+        3,
+        "key 'crio.runtime.cgroup_manager' is set twice, first in line 2",
+        '[crio.runtime]\ncgroup_manager = "systemd"\ncgroup_manager = "cgroupfs"\n',
+    ),
+    "text without end": _at(2, "a text without its closing quote", '[crio.runtime]\ncgroup_manager = "systemd\n'),
+    "YAML": _at(1, "a key without an equals sign", "crio:\n  runtime: {}\n"),
+    "bytes": _at(1, "a line that is neither a key", bytes(range(128, 256))),
     "nested without end": _at(None, "nested too deeply", "a = " + "[" * 5000 + "]" * 5000),
     "main file is not TOML": _at(1, "", "[crio\n", MAIN),
     "own drop-in is not TOML": _at(1, "", "[crio\n", OWN_DROP_IN),

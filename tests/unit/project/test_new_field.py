@@ -102,5 +102,5 @@ def test_it_is_reported_for_the_variable_of_the_role(copy: CheckoutCopy) -> None
     recorded = copy.root / "tests" / "unit" / "fixtures" / "snapshots" / "trixie-v2-aligned.json"
     variables = {"colocation_snapshots": str(recorded), "colocation_report_directory": "", "colocation_api_port": 10260}
     printed = copy.python("-m", "ansible", "playbook", "volcano.colocation.assess", "-e", json.dumps(variables))
-    assert "set: api_port 10260" in printed
+    assert "set: colocation_api_port 10260" in printed
     assert "kubelet port: unset -> 10260" in printed

@@ -73,7 +73,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{DIRECTORY}/50.conf": "[crio]\nlog_dir = \n"}},
         DRIVER,
         "config-unreadable",
-        (f"{DIRECTORY}/50.conf:2: ", "Correct the file"),
+        (f"{DIRECTORY}/50.conf:2: a missing value", "Write text in double quotes"),
     ),
     "directory": (
         {"files": {f"{DIRECTORY}/50.d/x.conf": ""}},
@@ -103,7 +103,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         NRI,
         "crio-nri-connections-disabled",
-        (f"{DIRECTORY}/50.conf (nri.enabled): sets nri_disable_connections = true",),
+        (f"{DIRECTORY}/50.conf (colocation_nri_enabled): sets nri_disable_connections = true",),
     ),
     "silent": (
         {"live": {"runtime": {"cri": {"error": "refused"}}}},
