@@ -11,7 +11,7 @@ STAGES ?=
 TEST ?=
 NAME ?=
 
-# `make test-faults ARGS=--short`: what tests/faults takes.
+# `make test-faults ARGS=--short`: what tests/faults takes. `make lock ARGS=--upgrade`: what uv takes.
 ARGS ?=
 
 # What all checkouts share; the lab's part may be removed whenever no node runs.
@@ -30,7 +30,7 @@ help:
 	@echo 'make scenario     run the Molecule scenarios; NAME=v2-systemd runs one of them'
 	@echo 'make bench        measure provision against ansible -m ping and a stock playbook'
 	@echo 'make setup        install what the targets above need; they do it themselves'
-	@echo 'make lock         renew requirements/constraints.txt, and go.mod and go.sum of the programs in tests/lab/go'
+	@echo 'make lock         write requirements/locks, and go.mod and go.sum of the programs in tests/lab/go; ARGS=--upgrade'
 	@echo 'make docs         write what is generated: tables of pages, documentation and variables of settings'
 	@echo 'make clean        stop the nodes of the tests and remove .cache of this checkout'
 	@echo 'make clean-cache  remove what all checkouts share: Python tools, node images, programs'
@@ -57,8 +57,8 @@ demo: setup
 bench: setup
 	@$(PYTHON) tests/bench
 
-lock:
-	@tests/setup --lock
+lock: setup
+	@$(RUN).locks $(ARGS) && $(PYTHON) tests/lab programs --lock
 
 docs: setup
 	@$(RUN).pages
