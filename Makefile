@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 PYTHON := .cache/venv/bin/python
-RUN := PYTHONPATH=.cache/dev $(PYTHON) -m ansible_collections.volcano.colocation.tests.run
+TESTS := PYTHONPATH=.cache/dev $(PYTHON) -m ansible_collections.volcano.colocation.tests
+RUN := $(TESTS).run
 
 # `make test STAGES="lint units"` runs some of them; unset runs all. The same for test-matrix and test-long.
 STAGES ?=
@@ -16,6 +17,11 @@ NAME ?=
 
 # `make test-faults ARGS=--short`: what tests/faults takes. `make lock ARGS=--upgrade`: what uv takes.
 ARGS ?=
+
+# `make release VERSION=1.2.3` is a dry run; APPLY=yes creates commit and tag, KEY=ID signs with a key of GnuPG.
+VERSION ?=
+APPLY ?=
+KEY ?=
 
 # What all checkouts share; the lab's part may be removed whenever no node runs.
 CACHES = "$${XDG_CACHE_HOME:-$$HOME/.cache}/volcano-colocation" \
@@ -75,6 +81,9 @@ docs: setup
 
 docs-site: setup
 	@$(RUN).lint docs-site
+
+release: setup
+	@$(TESTS).release "$(VERSION)" $(if $(KEY),--key "$(KEY)") $(if $(filter yes,$(APPLY)),--apply)
 
 clean:
 	@for state in .cache/nodes/* .cache/*/nodes; do \
