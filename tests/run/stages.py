@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .lint import LINT
 from .places import PACKAGE
 
 Command = tuple[str, ...]
@@ -93,18 +94,10 @@ STAGES = (
     *BUILDS,
     Stage(
         "lint",
-        120,
-        (
-            ("ruff", "check", "."),
-            ("ruff", "format", "--check", "."),
-            ("mypy",),
-            ("vermin", "--target=3.7-", "--violations", "--no-tips", "plugins/modules", "plugins/module_utils"),
-            ("ansible-lint",),
-            ("antsibull-changelog", "lint"),
-            ("antsibull-docs", "lint-collection-docs", "--plugin-docs", "--disallow-unknown-collection-refs", "."),
-        ),
+        180,
+        tuple(LINT.values()),
         proves="style, complexity, types; node-side code parses on Python 3.7; ansible-lint's production profile;"
-        " documentation and changelog",
+        " documentation and its site, changelog, licences, the workflow for a public forge",
     ),
     Stage("sanity", 300, (_part("sanity"),), proves="the checks of `ansible-test` for every collection"),
     Stage(
