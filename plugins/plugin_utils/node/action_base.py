@@ -87,6 +87,11 @@ class PrintableDisplay:
     def __init__(self, display: Display) -> None:
         self._display = display
 
+    @property
+    def is_verbose(self) -> bool:
+        """Whether the run has ``-v`` or more."""
+        return bool(self._display.verbosity > 0)
+
     def display(self, text: str) -> None:
         """Show a text of one or more lines."""
         self._display.display(printable(text))

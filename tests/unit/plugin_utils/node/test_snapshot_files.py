@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import SnapshotError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.output_files import replace_file
 from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_files import (
     assess_recorded,
     read_snapshot,
     recorded_snapshots,
-    replace_file,
     save_snapshot,
     write_report,
 )
@@ -105,7 +105,7 @@ def test_a_report_is_replaced(tmp_path: Path) -> None:
     for number in (1, 2):
         path = write_report(tmp_path / "new", "a/b", {"x": number})
     assert json.loads(path.read_text(encoding="utf-8")) == {"x": 2}
-    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
+    assert sorted(item.name for item in path.parent.iterdir()) == [".gitignore", "a_b.json"]
 
 
 def test_a_report_is_its_owners_alone(tmp_path: Path) -> None:
