@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..report.host_groups import LimitOption, group_texts, render_text_groups
-from .rollout_report import STATE_ORDER, DrainPreview, TableRow, describe_preview, render_totals
+from .rollout_report import STATE_ORDER, DrainPreview, TableRow, render_totals
 
 MAX_GROUPS = 4
 """Groups that are shown in the preview, and for each state in the table."""
@@ -20,7 +20,7 @@ def preview_groups(
     """The sizes of the batches, and what happens to the nodes."""
     yield f"{len(batches)} batches of {_sizes(batches)}"
     names = [name for batch in batches for name in batch if name in previews]
-    groups = group_texts((name, describe_preview(previews[name])) for name in names)
+    groups = group_texts((name, _describe(previews[name])) for name in names)
     yield from render_text_groups(groups, "rollout", limit, most=MAX_GROUPS)
     pods = sum(len(preview.drained.evicted) for preview in previews.values() if preview.needed)
     yield f"{pods} pods will be evicted in total"
@@ -28,8 +28,18 @@ def preview_groups(
 
 def _sizes(batches: Sequence[Sequence[str]]) -> str:
     sizes = list(dict.fromkeys(len(batch) for batch in batches))
-    more = " and other sizes" if len(sizes) > MAX_SIZES else ""
+    more = ", …" if len(sizes) > MAX_SIZES else ""
     return f"{', '.join(map(str, sizes[:MAX_SIZES]))}{more} {'node' if sizes == [1] else 'nodes'}"
+
+
+def _describe(preview: DrainPreview) -> str:
+    """What happens to a node, without the number of its pods."""
+    if not preview.needed:
+        return "changed without a drain"
+    if preview.drained.reason:
+        return f"skipped, it cannot be drained: {preview.drained.reason}"
+    waits = any(pod.blocking_pdb for pod in preview.drained.pods)
+    return f"drained, then changed{'; pods wait for their PodDisruptionBudget' if waits else ''}"
 
 
 def render_table_groups(rows: Sequence[TableRow], limit: LimitOption) -> str:

@@ -88,11 +88,10 @@ def preview_lines(batches: Sequence[Sequence[str]], previews: Mapping[str, Drain
     """The preview of the whole rollout."""
     for number, names in enumerate(batches, start=1):
         yield f"batch {number} of {len(batches)}"
-        yield from (f"  {name}: {describe_preview(previews[name])}" for name in names if name in previews)
+        yield from (f"  {name}: {_describe_preview(previews[name])}" for name in names if name in previews)
 
 
-def describe_preview(preview: DrainPreview) -> str:
-    """What a rollout will do with a node."""
+def _describe_preview(preview: DrainPreview) -> str:
     if not preview.needed:
         return "changed without a drain"
     if preview.drained.reason:

@@ -21,6 +21,7 @@ from ..profile.argspec import Spec
 from ..profile.validators import ProfileError, named_cgroups
 from ..profile.variable_names import VARIABLES
 from ..report.plan_result import progress_line
+from .progress import Progress
 from .transport import ConnectionLost, Node, NodeFailure
 
 
@@ -117,6 +118,7 @@ class ColocationAction(ActionBase):
 
     ARGUMENTS: ClassVar[Spec]
     host: str
+    progress: Progress
 
     @abstractmethod
     def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,6 +132,7 @@ class ColocationAction(ActionBase):
         except UnknownVariable as error:
             return {**result, "failed": True, "msg": str(error)}
         self._reported_boots: set[str] = set()
+        self.progress = Progress(lambda text: display.display(one_line(text)))
         _checked, options = self.validate_argument_spec(self.ARGUMENTS)
         # Without aliases: their values are also under the option's name.
         arguments = {name: options[name] for name in self.ARGUMENTS if name in options}
@@ -194,7 +197,7 @@ class ColocationAction(ActionBase):
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
         """Display the progress of a transaction."""
         self._report_boot_rollback(transaction.get("recovered") or {})
-        display.display(one_line(progress_line(self.host, transaction)))
+        self.progress(progress_line(self.host, transaction))
 
     def _report_boot_rollback(self, recovered: Mapping[str, Any]) -> None:
         """Warn once about a rollback at boot, immediately, because this run may be interrupted."""

@@ -28,7 +28,12 @@ _ONE_CHARACTER = re.compile(r"\\?.|\[[^\]]+\]")
 
 def sort_hosts(hosts: Iterable[str]) -> list[str]:
     """The distinct names, numbers in them by value: node2 before node10."""
-    return sorted(set(hosts), key=lambda name: [(part.isdigit(), part.zfill(20)) for part in re.split(r"(\d+)", name)])
+    return sorted(set(hosts), key=lambda name: [int(part) if part.isdigit() else part for part in _split_numbers(name)])
+
+
+def _split_numbers(name: str) -> list[str]:
+    """Texts and numbers in turn, beginning with a text."""
+    return re.split(r"([0-9]+)", name)
 
 
 def host_pattern(hosts: Collection[str], groups: Groups) -> str | None:

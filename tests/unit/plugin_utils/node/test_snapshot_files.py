@@ -132,8 +132,8 @@ def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_p
     assert path.is_file()
 
 
-def test_only_one_function_writes_files_on_the_controller() -> None:
-    """``keep_snapshot`` writes into Ansible's own private directory, and creates each file exclusively."""
+def test_only_two_functions_write_files_on_the_controller() -> None:
+    """``replace_file``, and ``keep_snapshot`` into Ansible's own private directory, which creates files exclusively."""
     writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
     result = {
         path.name
@@ -141,7 +141,7 @@ def test_only_one_function_writes_files_on_the_controller() -> None:
         for path in sorted((PLUGINS / directory).rglob("*.py"))
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert result == {"snapshot_files.py"}
+    assert result == {"output_files.py", "snapshot_files.py"}
 
 
 def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
