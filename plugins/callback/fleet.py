@@ -93,6 +93,7 @@ COLORS = {
     Outcome.UNREACHABLE: constants.COLOR_UNREACHABLE,
     Outcome.FAILED: constants.COLOR_ERROR,
     Outcome.IGNORED: constants.COLOR_WARN,
+    Outcome.WARNING: constants.COLOR_WARN,
     Outcome.CHANGED: constants.COLOR_CHANGED,
     Outcome.OK: constants.COLOR_OK,
     Outcome.SKIPPED: constants.COLOR_SKIP,
@@ -147,16 +148,16 @@ class CallbackModule(DefaultCallback):
     def _is_fleet(self, hosts: int) -> bool:
         return self._display.verbosity == 0 and hosts > self.get_option("detailed_hosts")
 
-    def _limit(self) -> LimitOptions:
+    def _limit(self, hosts: int) -> LimitOptions:
         directory = self.get_option("limit_directory")
-        return LimitOptions(self._groups, Path(directory) if directory else None)
+        return LimitOptions(self._groups, Path(directory) if directory else None, hosts)
 
     def _scope(self, play: Any, hosts: int, batch: int) -> PlayScope:
         has_batches = bool(play.serial) and batch < hosts
         return PlayScope(
             uuid=play._uuid,
             hosts=hosts,
-            limit=self._limit(),
+            limit=self._limit(hosts),
             in_lockstep=play.strategy not in FREE,
             has_batches=has_batches,
             shows_batches=has_batches and not play.check_mode,
@@ -278,7 +279,7 @@ class CallbackModule(DefaultCallback):
         tally, host, fields = self._tally(fleet, result._task), result._host.get_name(), _fields(result)
         tally.add_text(host, outcome, text)
         for warning in fields.pop("warnings", None) or ():
-            tally.add_text(host, Outcome.IGNORED, f"warning: {warning}")
+            tally.add_text(host, Outcome.WARNING, str(warning))
         # The display shows a deprecation once.
         self._handle_warnings(fields)
 
@@ -298,7 +299,8 @@ class CallbackModule(DefaultCallback):
             super().v2_playbook_on_stats(stats)
             return
         self._display.banner("PLAY RECAP")
-        self._show(render_recap({host: stats.summarize(host) for host in stats.processed}, self._limit()))
+        counters = {host: stats.summarize(host) for host in stats.processed}
+        self._show(render_recap(counters, self._limit(len(counters))))
         # Statistics of the playbook and the marker of check mode, without hosts.
         if self.get_option("show_custom_stats") or self.get_option("check_mode_markers"):
             super().v2_playbook_on_stats(_NoHosts(stats.custom))

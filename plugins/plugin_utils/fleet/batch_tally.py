@@ -41,5 +41,6 @@ class BatchTally:
         for outcome in Outcome:
             hosts = [host for host, worst in self._outcomes.items() if worst is outcome]
             if hosts:
-                label = hosts[0] if len(hosts) == 1 else f"{count_hosts(len(hosts))}, {limit(outcome.value, hosts)}"
+                several = f"{count_hosts(len(hosts))} {limit(outcome.value, hosts)}".rstrip()
+                label = hosts[0] if len(hosts) == 1 else several
                 yield Line(render_line(f"  {done} of {total}: {label}: {outcome.value}, {time}"), outcome)

@@ -33,7 +33,9 @@ def render_recap(counters: Mapping[str, Counters], limit: LimitOption) -> Iterat
         if hosts:
             ranges = " ".join(_range(name, [counters[host][name] for host in hosts]) for name in COUNTERS)
             yield Line(f"{count_hosts(len(hosts)):>9} {outcome.value:12} : {ranges}", outcome)
-            yield Line(f"{'':10}{limit(f'{outcome.value}-hosts', hosts)}", outcome)
+            option = limit(f"{outcome.value}-hosts", hosts)
+            if option:
+                yield Line(f"{'':10}{option}", outcome)
 
 
 def _range(name: str, values: Sequence[int]) -> str:

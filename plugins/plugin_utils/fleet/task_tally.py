@@ -19,11 +19,12 @@ MAX_RUNNING = 3
 
 
 class Outcome(Enum):
-    """The result of a task on a host, the worst first."""
+    """The result of a task on a host, the worst first. ``WARNING`` is only for texts."""
 
     UNREACHABLE = "unreachable"
     FAILED = "failed"
     IGNORED = "failed and ignored"
+    WARNING = "warning"
     CHANGED = "changed"
     OK = "ok"
     SKIPPED = "skipped"
@@ -103,8 +104,8 @@ class TaskTally:
         groups = group_texts(self._diffs)
         self._diffs.clear()
         for number, group in enumerate(groups, 1):
-            hosts = limit(f"diff {self.name}-{number}", group.hosts)
-            yield Line(f"{count_hosts(len(group.hosts))}, {hosts}", Outcome.CHANGED)
+            hosts = [count_hosts(len(group.hosts)), limit(f"diff {self.name}-{number}", group.hosts)]
+            yield Line(", ".join(filter(None, hosts)), Outcome.CHANGED)
             yield Line(group.text, Outcome.CHANGED)
 
     def render_running(self, now: float) -> str:
@@ -112,9 +113,8 @@ class TaskTally:
         running = [*self.running.items()]
         hosts = ", ".join(f"{host} {render_seconds(now - began)}" for host, began in running[:MAX_RUNNING])
         more = f" and {count_hosts(len(running) - MAX_RUNNING, 'other')}" if len(running) > MAX_RUNNING else ""
-        total = count_hosts(self.ended + len(running))
-        return render_line(f"{self.name}: {self.ended} of {total} ended; running: {hosts}{more}")
+        return render_line(f"{self.name}: {count_hosts(self.ended)} ended; running: {hosts}{more}")
 
 
-_STATES = (Outcome.UNREACHABLE, Outcome.FAILED, Outcome.IGNORED)
+_STATES = (Outcome.UNREACHABLE, Outcome.FAILED, Outcome.IGNORED, Outcome.WARNING)
 """Outcomes that are named before their texts."""

@@ -52,13 +52,17 @@ def provide_report_directory(directory: Path) -> None:
 class LimitOptions:
     """Options ``--limit`` for sets of hosts. A set without a short pattern is written to a file.
 
-    ``directory``: that of the reports. Without one, such a set is shown as its first hosts.
+    ``directory``: that of the reports. Without one, such a set is shown as its first hosts. ``all_hosts``: the number
+    of hosts that need no option, because they are all.
     """
 
     groups: Groups = field(default_factory=dict)
     directory: Path | None = None
+    all_hosts: int | None = None
 
     def __call__(self, name: str, hosts: Collection[str]) -> str:
+        if len(hosts) == self.all_hosts:
+            return ""
         pattern = host_pattern(hosts, self.groups)
         if pattern is not None:
             return f"--limit {shlex.quote(pattern)}"

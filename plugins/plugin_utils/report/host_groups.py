@@ -21,7 +21,7 @@ HOST = "HOST"
 """Stands for the name of the host in a text of several hosts."""
 
 LimitOption = Callable[[str, Collection[str]], str]
-"""The option ``--limit`` for some hosts. The first argument is a name for the file of a long list."""
+"""The option ``--limit`` for some hosts, empty for all. The first argument is a name for the file of a long list."""
 
 
 class HostGroup(NamedTuple):
@@ -64,12 +64,17 @@ def render_text_groups(
         yield render_line(f"{_label(group.hosts, state)}: {first}")
         yield from (f"  {line}" for line in further)
         if len(group.hosts) > 1:
-            yield f"  {limit(f'{name}-{number}', group.hosts)}"
+            yield from _option(limit(f"{name}-{number}", group.hosts))
     hidden = groups[len(shown) :]
     if hidden:
         hosts = tuple(host for group in hidden for host in group.hosts)
         yield f"{_label(hosts, state)}: {len(hidden)} further messages, which -v shows"
-        yield f"  {limit(f'{name}-further', hosts)}"
+        yield from _option(limit(f"{name}-further", hosts))
+
+
+def _option(option: str) -> Iterator[str]:
+    if option:
+        yield f"  {option}"
 
 
 def _label(hosts: Sequence[str], state: str) -> str:

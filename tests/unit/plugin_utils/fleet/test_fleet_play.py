@@ -81,7 +81,7 @@ def test_batches_that_change_hosts_are_shown_with_their_longest_steps() -> None:
     assert run.end() == [
         "  d failed: d is full",
         "  4 of 4: d: failed, 0 s",
-        "  4 of 4: 2 hosts, --limit b,c: changed, 0 s",
+        "  4 of 4: 2 hosts --limit b,c: changed, 0 s",
         "Drain: 4 ok, 1 min 5 s",
         "Apply: 1 failed, 3 changed, 20 s",
         "Look: 1 ok",
@@ -101,6 +101,6 @@ def test_running_tasks_are_listed() -> None:
     run.task("A", "ab")
     list(run.play.begin_task("x", "B", TaskTally("B", run.now), run.now))
     run.play.task("x").start("c", run.now)
-    assert list(run.play.running(run.now + 30)) == ["B: 0 of 1 host ended; running: c 30 s"]
+    assert list(run.play.running(run.now + 30)) == ["B: 0 hosts ended; running: c 30 s"]
     assert run.play.has_task("x")
     assert not run.play.has_task("y")

@@ -80,5 +80,5 @@ def test_a_running_task_shows_its_first_hosts_and_their_time() -> None:
     for number in range(5):
         task.start(f"n{number}", 100.0 + number)
     assert task.render_running(165.0) == (
-        "Look: 1 of 6 hosts ended; running: n0 1 min 5 s, n1 1 min 4 s, n2 1 min 3 s and 2 others"
+        "Look: 1 host ended; running: n0 1 min 5 s, n1 1 min 4 s, n2 1 min 3 s and 2 others"
     )
