@@ -22,6 +22,7 @@ from ..profile.option_names import PREFIX, option_names
 from ..profile.validators import ProfileError, named_cgroups
 from ..profile.variable_names import VARIABLES
 from ..report.plan_result import progress_line
+from .progress import Progress
 from .transport import ConnectionLost, Node, NodeFailure
 
 
@@ -87,6 +88,11 @@ class PrintableDisplay:
     def __init__(self, display: Display) -> None:
         self._display = display
 
+    @property
+    def is_verbose(self) -> bool:
+        """Whether the run has ``-v`` or more."""
+        return bool(self._display.verbosity > 0)
+
     def display(self, text: str) -> None:
         """Show a text of one or more lines."""
         self._display.display(printable(text))
@@ -112,6 +118,7 @@ class ColocationAction(ActionBase):
 
     ARGUMENTS: ClassVar[Spec]
     host: str
+    progress: Progress
 
     @abstractmethod
     def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +133,7 @@ class ColocationAction(ActionBase):
         except UnknownVariable as error:
             return {**result, "failed": True, "msg": str(error)}
         self._reported_boots: set[str] = set()
+        self.progress = Progress(lambda text: display.display(one_line(text)))
         _checked, options = self.validate_argument_spec(self.ARGUMENTS)
         # Without aliases: their values are also under the option's name.
         arguments = {name: options[name] for name in self.ARGUMENTS if name in options}
@@ -196,7 +204,7 @@ class ColocationAction(ActionBase):
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
         """Display the progress of a transaction."""
         self._report_boot_rollback(transaction.get("recovered") or {})
-        display.display(one_line(progress_line(self.host, transaction)))
+        self.progress(progress_line(self.host, transaction))
 
     def _report_boot_rollback(self, recovered: Mapping[str, Any]) -> None:
         """Warn once about a rollback at boot, immediately, because this run may be interrupted."""

@@ -68,14 +68,15 @@ def render_line(text: str) -> str:
     return f"{line[: WIDTH * 2 // 3]}…{line[-WIDTH // 3 :]}"
 
 
-def _row(name: str, text: str) -> str:
+def render_row(name: str, text: str) -> str:
+    """A row of a node's report."""
     return render_line(f"  {name:<10} {text}")
 
 
-def _profile(profile: Mapping[str, Any]) -> Iterator[str]:
+def render_profile(profile: Mapping[str, Any]) -> Iterator[str]:
     """The profile that the node was compared with, by source of the values; many values are wrapped into lines."""
     if not profile["specified"]:
-        yield _row("profile", "none given; the node is compared with itself, now and after a restart")
+        yield render_row("profile", "none given; the node is compared with itself, now and after a restart")
         return
     title = "profile"
     for source, word in _SOURCES.items():
@@ -155,10 +156,15 @@ def _pods(pods: Mapping[str, Any]) -> str:
 
 def render_lead(facts: Facts) -> str:
     """The verdict in one sentence, with the finding that decides it."""
-    verdict = str(facts["verdict"])
-    deciding = next((finding for finding in facts["findings"] if finding["effect"] == verdict), None)
-    sentence = _LEADS.get(verdict, "")
-    return render_line(f"{sentence} {deciding['summary']}" if deciding else sentence.replace(":", "."))
+    sentence = _LEADS.get(str(facts["verdict"]), "")
+    summary = deciding_summary(facts)
+    return render_line(f"{sentence} {summary}" if summary else sentence.replace(":", "."))
+
+
+def deciding_summary(facts: Facts) -> str:
+    """The summary of the finding that decides the verdict; empty if the node has none."""
+    verdict = facts["verdict"]
+    return next((str(finding["summary"]) for finding in facts["findings"] if finding["effect"] == verdict), "")
 
 
 def _finding(finding: Mapping[str, Any], reported: set[str]) -> Iterator[str]:
@@ -186,11 +192,11 @@ def render_node(name: str, facts: Facts, selection: Filter = EVERYTHING) -> str:
     verdict = str(facts["verdict"])
     lines = [
         f"{render_line(name)}: {verdict if verdict == 'aligned' else verdict.upper()}. {render_lead(facts)}",
-        _row("node", _node(facts)),
-        _row("kubelet", _kubelet(facts)),
-        _row("runtime", _runtime(facts["runtime"])),
-        _row("pods", _pods(facts["pods"])),
-        *_profile(facts["profile"]),
+        render_row("node", _node(facts)),
+        render_row("kubelet", _kubelet(facts)),
+        render_row("runtime", _runtime(facts["runtime"])),
+        render_row("pods", _pods(facts["pods"])),
+        *render_profile(facts["profile"]),
     ]
     findings = sort_findings(facts, selection)
     if findings:

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import SnapshotError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.output_files import replace_file
 from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_files import (
     assess_recorded,
     read_snapshot,
     recorded_snapshots,
-    replace_file,
     save_snapshot,
     write_report,
 )
@@ -105,7 +105,7 @@ def test_a_report_is_replaced(tmp_path: Path) -> None:
     for number in (1, 2):
         path = write_report(tmp_path / "new", "a/b", {"x": number})
     assert json.loads(path.read_text(encoding="utf-8")) == {"x": 2}
-    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
+    assert sorted(item.name for item in path.parent.iterdir()) == [".gitignore", "a_b.json"]
 
 
 def test_a_report_is_its_owners_alone(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_p
     assert path.is_file()
 
 
-def test_only_one_function_writes_files_on_the_controller() -> None:
-    """``keep_snapshot`` writes into Ansible's own private directory, and creates each file exclusively."""
+def test_only_two_functions_write_files_on_the_controller() -> None:
+    """``replace_file``, and ``keep_snapshot`` into Ansible's own private directory, which creates files exclusively."""
     writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
     result = {
         path.name
@@ -141,7 +141,7 @@ def test_only_one_function_writes_files_on_the_controller() -> None:
         for path in sorted((PLUGINS / directory).rglob("*.py"))
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert result == {"snapshot_files.py"}
+    assert result == {"output_files.py", "snapshot_files.py"}
 
 
 def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
