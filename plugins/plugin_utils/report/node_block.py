@@ -19,7 +19,6 @@ Facts = Mapping[str, Any]
 SEVERITIES = ("error", "warning", "info")
 SHOWN_EVIDENCE = 3
 WIDTH = 160
-_INDENT = 13
 _SOURCES = {"set": "set", "role-default": "defaults of the role"}
 _ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
 _LEADS = {
@@ -73,6 +72,18 @@ def render_row(name: str, text: str) -> str:
     return render_line(f"  {name:<10} {text}")
 
 
+def render_rows(name: str, text: str) -> Iterator[str]:
+    """A row of a node's report, continued on further lines where it is too long for one."""
+    return _wrap(f"  {name:<10} ", text)
+
+
+def _wrap(begin: str, text: str) -> Iterator[str]:
+    """Lines of at most ``WIDTH`` characters, the first with ``begin``, the others indented by its length."""
+    for line in textwrap.wrap(one_line(_ID.sub(r"\1", text)), WIDTH - len(begin), break_on_hyphens=False):
+        yield render_line(f"{begin}{line}")
+        begin = " " * len(begin)
+
+
 def render_profile(profile: Mapping[str, Any]) -> Iterator[str]:
     """The profile that the node was compared with, by source of the values; many values are wrapped into lines."""
     if not profile["specified"]:
@@ -83,10 +94,8 @@ def render_profile(profile: Mapping[str, Any]) -> Iterator[str]:
         values = [option for option in profile["options"] if option["source"] == source]
         settings = ", ".join(f"{variable_of(option['option'])} {_value(option['value'])}" for option in values)
         if settings:
-            lines = textwrap.wrap(one_line(f"{word}: {settings}"), WIDTH - _INDENT, break_on_hyphens=False)
-            for line in lines:
-                yield render_line(f"  {title:<10} {line}")
-                title = ""
+            yield from render_rows(title, f"{word}: {settings}")
+            title = ""
 
 
 def _value(value: Any) -> str:
@@ -184,7 +193,7 @@ def _remedies(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for finding in findings:
         codes.setdefault(finding["remedy"], []).append(finding["code"])
     for number, (remedy, helped) in enumerate(codes.items(), 1):
-        yield f"    {number}. {render_line(remedy)} [{', '.join(dict.fromkeys(helped))}]"
+        yield from _wrap(f"    {number}. ", f"{remedy} [{', '.join(dict.fromkeys(helped))}]")
 
 
 def render_node(name: str, facts: Facts, selection: Filter = EVERYTHING) -> str:

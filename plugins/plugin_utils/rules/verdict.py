@@ -63,14 +63,14 @@ def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
 
 
 def _misaligned(refusal: Refusal) -> Finding:
-    return _refused(refusal, Severity.ERROR, Effect.MISALIGNED)
+    return _cannot_be_aligned(refusal, Severity.ERROR, Effect.MISALIGNED)
 
 
 def _as_information(refusal: Refusal) -> Finding:
-    return _refused(refusal, Severity.INFO, Effect.NONE)
+    return _cannot_be_aligned(refusal, Severity.INFO, Effect.NONE)
 
 
-def _refused(refusal: Refusal, severity: Severity, effect: Effect) -> Finding:
+def _cannot_be_aligned(refusal: Refusal, severity: Severity, effect: Effect) -> Finding:
     evidence = (f"code of the refusal: {refusal.code}",)
     return Finding(REFUSED, severity, effect, f"{refusal.reason}.", evidence, refusal.remedy)
 
