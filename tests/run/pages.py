@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from . import field_files, knob_docs, structure_docs, variables
+from . import field_files, knob_docs, role_docs, structure_docs, variables
 from .blocks import replace_block
 from .places import CHECKOUT
 from .stages import Stage
@@ -63,6 +63,7 @@ def main() -> int:
         page.write_text(update(page), encoding="utf-8")
     field_files.write()
     variables.write()
+    role_docs.write()
     return 0
 
 
