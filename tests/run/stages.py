@@ -109,9 +109,10 @@ STAGES = (
     ),
     Stage(
         "package",
-        60,
+        180,
         (("pytest", "tests/package"),),
-        proves="the tarball, installed into an empty directory, works by FQCN",
+        proves="the tarball, installed into an empty directory, works by FQCN; Galaxy's importer accepts it; a release"
+        " is made in a copy of the checkout",
     ),
     Stage(
         "units",
