@@ -76,7 +76,8 @@ class ActionModule(HostvarsAction):
         for report in reports:
             if report.facts:
                 block = render_node(report.name, report.facts, selection)
-                display.display("\n".join([block, *(render_row(*note) for note in report.notes)]))
+                rows_of_notes = [render_row(note.label, note.text) for note in report.notes]
+                display.display("\n".join([block, *rows_of_notes]))
         if len(rows) < 2:
             return ""
         table = render_table(rows)
@@ -91,7 +92,7 @@ class ActionModule(HostvarsAction):
             return ""
         directory = arguments["directory"]
         limit = LimitOptions(self.inventory_groups, Path(directory) if directory else None)
-        notes = [(report.name, f"{note.label}: {note.text}") for report in reports for note in report.notes]
+        notes = [(report.name, f"{note.label}: {note.common}") for report in reports for note in report.notes]
         lines = [render_groups(rows, limit)]
         lines.extend(render_text_groups(group_texts(notes), "notes", limit, most=MAX_NOTES))
         table = "\n".join(lines)
