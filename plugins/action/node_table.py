@@ -18,7 +18,7 @@ from ..plugin_utils.node.snapshot_files import write_report
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import NODE_TABLE
 from ..plugin_utils.report.host_groups import group_texts, render_text_groups
-from ..plugin_utils.report.node_block import Filter, render_node, render_row
+from ..plugin_utils.report.node_block import Filter, render_node, render_rows
 from ..plugin_utils.report.node_groups import render_groups
 from ..plugin_utils.report.node_table import Row, missing_row, node_row, render_table
 from ..plugin_utils.report.plan_notes import PlanNote, plan_notes
@@ -76,7 +76,8 @@ class ActionModule(HostvarsAction):
         for report in reports:
             if report.facts:
                 block = render_node(report.name, report.facts, selection)
-                display.display("\n".join([block, *(render_row(*note) for note in report.notes)]))
+                notes = [line for note in report.notes for line in render_rows(note.label, note.text)]
+                display.display("\n".join([block, *notes]))
         if len(rows) < 2:
             return ""
         table = render_table(rows)
@@ -91,7 +92,7 @@ class ActionModule(HostvarsAction):
             return ""
         directory = arguments["directory"]
         limit = LimitOptions(self.inventory_groups, Path(directory) if directory else None)
-        notes = [(report.name, f"{note.label}: {note.text}") for report in reports for note in report.notes]
+        notes = [(report.name, f"{note.label}: {note.common}") for report in reports for note in report.notes]
         lines = [render_groups(rows, limit)]
         lines.extend(render_text_groups(group_texts(notes), "notes", limit, most=MAX_NOTES))
         table = "\n".join(lines)

@@ -87,7 +87,7 @@ from ..plugin_utils.fleet.recap import render_recap
 from ..plugin_utils.fleet.result_text import failure_text, message_text
 from ..plugin_utils.fleet.task_tally import Line, Outcome, TaskTally
 from ..plugin_utils.node.output_files import LimitOptions
-from ..plugin_utils.report.readable_numbers import count_hosts
+from ..plugin_utils.report.readable_numbers import render_count
 
 COLORS = {
     Outcome.UNREACHABLE: constants.COLOR_UNREACHABLE,
@@ -138,7 +138,7 @@ class CallbackModule(DefaultCallback):
             self._play = play
             self._fleet = FleetPlay(self._scope(play, hosts, len(variables.get("ansible_play_batch", ()))))
             mark = " [CHECK MODE]" if play.check_mode and self.get_option("check_mode_markers") else ""
-            self._display.display(f"{self._separator}PLAY [{play.get_name().strip()}]{mark}, {count_hosts(hosts)}")
+            self._display.display(f"{self._separator}PLAY [{play.get_name().strip()}]{mark}, {render_count(hosts)}")
             self._separator = ""
             self._show(self._fleet.begin_batch(time.monotonic()))
         else:

@@ -104,8 +104,8 @@ STAGES = (
         "units-matrix",
         450,
         (_part("matrix"),),
-        proves="unit tests that use ansible-core on 2.17 and 2.21, those of files on 2.18 and 2.20, and a playbook on"
-        " each; node-side tests on Python 3.7 if it is installed",
+        proves="unit tests that use ansible-core on 2.17 and 2.21, those of files and of the callback on 2.18 and 2.20,"
+        " and a playbook on each; node-side tests on Python 3.7 if it is installed",
     ),
     Stage(
         "package",

@@ -12,6 +12,8 @@ from .rollout_report import STATE_ORDER, DrainPreview, TableRow, render_totals
 MAX_GROUPS = 4
 """Groups that are shown in the preview, and for each state in the table."""
 MAX_SIZES = 5
+CHANGES = ("would change", "changed")
+"""States without a reason; their nodes differ only in the number of settings."""
 
 
 def preview_groups(
@@ -46,6 +48,6 @@ def render_table_groups(rows: Sequence[TableRow], limit: LimitOption) -> str:
     """The nodes of each state by the reason, the worst state first; nodes that were not touched are only counted."""
     lines: list[str] = []
     for state in STATE_ORDER[:-1]:
-        groups = group_texts((row.node, row.what) for row in rows if row.state == state)
+        groups = group_texts((row.node, "" if state in CHANGES else row.what) for row in rows if row.state == state)
         lines.extend(render_text_groups(groups, state, limit, most=MAX_GROUPS, state=state))
     return "\n".join([*lines, render_totals(rows)])

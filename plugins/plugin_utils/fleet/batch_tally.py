@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ..report.host_groups import LimitOption
 from ..report.node_block import render_line
-from ..report.readable_numbers import count_hosts, render_seconds
+from ..report.readable_numbers import render_count, render_seconds
 from .task_tally import Line, Outcome
 
 LONG = 1.0
@@ -41,6 +41,6 @@ class BatchTally:
         for outcome in Outcome:
             hosts = [host for host, worst in self._outcomes.items() if worst is outcome]
             if hosts:
-                several = f"{count_hosts(len(hosts))} {limit(outcome.value, hosts)}".rstrip()
+                several = f"{render_count(len(hosts))} {limit(outcome.value, hosts)}".rstrip()
                 label = hosts[0] if len(hosts) == 1 else several
                 yield Line(render_line(f"  {done} of {total}: {label}: {outcome.value}, {time}"), outcome)

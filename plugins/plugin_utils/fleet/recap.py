@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..report.host_groups import LimitOption
-from ..report.readable_numbers import count_hosts
+from ..report.readable_numbers import render_count
 from .task_tally import Line, Outcome
 
 COUNTERS = ("ok", "changed", "unreachable", "failures", "skipped", "rescued", "ignored")
@@ -27,17 +27,17 @@ def host_outcome(counters: Counters) -> Outcome:
 
 
 def render_recap(counters: Mapping[str, Counters], limit: LimitOption) -> Iterator[Line]:
-    """Two lines for each result: the number of hosts with the range of each counter, and the hosts."""
+    """A line for each result: the number of hosts, the counters that are not 0, and the hosts."""
     for outcome in Outcome:
         hosts = [host for host, values in counters.items() if host_outcome(values) is outcome]
         if hosts:
-            ranges = " ".join(_range(name, [counters[host][name] for host in hosts]) for name in COUNTERS)
-            yield Line(f"{count_hosts(len(hosts)):>9} {outcome.value:12} : {ranges}", outcome)
+            ranges = filter(None, (_range(name, [counters[host][name] for host in hosts]) for name in COUNTERS))
             option = limit(f"{outcome.value}-hosts", hosts)
-            if option:
-                yield Line(f"{'':10}{option}", outcome)
+            yield Line(
+                f"{render_count(len(hosts)):>9} {outcome.value:11} : {' '.join(ranges)} {option}".rstrip(), outcome
+            )
 
 
 def _range(name: str, values: Sequence[int]) -> str:
     low, high = min(values), max(values)
-    return f"{_LABELS.get(name, name)}={low if low == high else f'{low}-{high}'}"
+    return f"{_LABELS.get(name, name)}={low if low == high else f'{low}-{high}'}" if high else ""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..report.host_groups import LimitOption, group_texts, render_text_groups
 from ..report.node_block import render_line
-from ..report.readable_numbers import count_hosts, render_seconds
+from ..report.readable_numbers import render_count, render_seconds
 
 MAX_TEXTS = 4
 """Groups of texts of one task that are shown."""
@@ -104,7 +104,7 @@ class TaskTally:
         groups = group_texts(self._diffs)
         self._diffs.clear()
         for number, group in enumerate(groups, 1):
-            hosts = [count_hosts(len(group.hosts)), limit(f"diff {self.name}-{number}", group.hosts)]
+            hosts = [render_count(len(group.hosts)), limit(f"diff {self.name}-{number}", group.hosts)]
             yield Line(", ".join(filter(None, hosts)), Outcome.CHANGED)
             yield Line(group.text, Outcome.CHANGED)
 
@@ -112,8 +112,8 @@ class TaskTally:
         """The progress of a task that takes long, with the first hosts that it runs on."""
         running = [*self.running.items()]
         hosts = ", ".join(f"{host} {render_seconds(now - began)}" for host, began in running[:MAX_RUNNING])
-        more = f" and {count_hosts(len(running) - MAX_RUNNING, 'other')}" if len(running) > MAX_RUNNING else ""
-        return render_line(f"{self.name}: {count_hosts(self.ended)} ended; running: {hosts}{more}")
+        more = f" and {render_count(len(running) - MAX_RUNNING, 'other')}" if len(running) > MAX_RUNNING else ""
+        return render_line(f"{self.name}: {render_count(self.ended)} ended; running: {hosts}{more}")
 
 
 _STATES = (Outcome.UNREACHABLE, Outcome.FAILED, Outcome.IGNORED, Outcome.WARNING)

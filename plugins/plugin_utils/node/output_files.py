@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..report.host_patterns import Groups, host_pattern, sort_hosts
-from ..report.readable_numbers import count_hosts
+from ..report.readable_numbers import render_count
 
 LIMITS = "limits"
 """The directory of the lists of hosts, below that of the reports."""
@@ -68,7 +68,7 @@ class LimitOptions:
             return f"--limit {shlex.quote(pattern)}"
         names = sort_hosts(hosts)
         if self.directory is None:
-            more = [f"and {count_hosts(len(names) - SHOWN_HOSTS, 'other')}"] if len(names) > SHOWN_HOSTS else []
+            more = [f"and {render_count(len(names) - SHOWN_HOSTS, 'other')}"] if len(names) > SHOWN_HOSTS else []
             return " ".join([", ".join(names[:SHOWN_HOSTS]), *more])
         return f"--limit {shlex.quote(f'@{self._write(self.directory, name, names)}')}"
 

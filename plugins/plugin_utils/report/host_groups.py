@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from ...module_utils.safe_text import one_line
 from .node_block import render_line
-from .readable_numbers import count_hosts
+from .readable_numbers import render_count
 
 WRAPPED = 130
 """Width of a text, beside the hosts in its first line."""
-MAX_LINES = 3
+MAX_LINES = 2
 """Lines of one text that are shown."""
 HOST = "HOST"
 """Stands for the name of the host in a text of several hosts."""
@@ -61,7 +61,8 @@ def render_text_groups(
     shown = groups if len(groups) <= most else groups[: most - 1]
     for number, group in enumerate(shown, 1):
         first, *further = _first_lines(group.text)
-        yield render_line(f"{_label(group.hosts, state)}: {first}")
+        label = _label(group.hosts, state)
+        yield render_line(f"{label}: {first}") if first else label
         yield from (f"  {line}" for line in further)
         if len(group.hosts) > 1:
             yield from _option(limit(f"{name}-{number}", group.hosts))
@@ -78,7 +79,7 @@ def _option(option: str) -> Iterator[str]:
 
 
 def _label(hosts: Sequence[str], state: str) -> str:
-    label = hosts[0] if len(hosts) == 1 else count_hosts(len(hosts))
+    label = hosts[0] if len(hosts) == 1 else render_count(len(hosts))
     return f"{label} {state}" if state else label
 
 
@@ -89,5 +90,5 @@ def _first_lines(text: str) -> list[str]:
         for paragraph in text.splitlines()
         for line in textwrap.wrap(one_line(paragraph), WRAPPED, break_on_hyphens=False)
     ] or [""]
-    more = [f"… {len(lines) - MAX_LINES} more lines, which -v shows"] if len(lines) > MAX_LINES else []
+    more = [f"… {render_count(len(lines) - MAX_LINES, 'more line')}, which -v shows"] if len(lines) > MAX_LINES else []
     return [*lines[:MAX_LINES], *more]

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from .host_groups import LimitOption
 from .node_block import SEVERITIES, render_line
 from .node_table import Row, RowFinding, render_totals
-from .readable_numbers import count_hosts
+from .readable_numbers import render_count
 
-MAX_GROUPS = 6
-MAX_REMEDIES = 6
+MAX_GROUPS = 5
+MAX_REMEDIES = 5
 MAX_PROFILE_LINES = 2
 _MARGIN = " " * 22
 """The width of the columns before the findings."""
@@ -102,7 +102,7 @@ def _remedies(rows: Sequence[Row]) -> Iterator[str]:
         yield "what to do (docs/findings.md of the collection explains each code)"
     codes: dict[str, list[str]] = {}
     for code, texts in remedies:
-        codes.setdefault(texts[0], []).append(f"{code}: {count_hosts(len(texts), 'node')}")
+        codes.setdefault(texts[0], []).append(f"{code}: {render_count(len(texts), 'node')}")
     for number, (remedy, counts) in enumerate([*codes.items()][:MAX_REMEDIES], 1):
         yield f"  {number}. {render_line(remedy)} [{', '.join(counts)}]"
     if len(codes) > MAX_REMEDIES:

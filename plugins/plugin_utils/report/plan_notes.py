@@ -11,10 +11,11 @@ PORT = "read_only_port"
 
 
 class PlanNote(NamedTuple):
-    """``label``: the name of the row in a node's report."""
+    """``label``: the name of the row in a node's report. ``common``: the text for many nodes, without their details."""
 
     label: str
     text: str
+    common: str
 
 
 def plan_notes(observed: Mapping[str, Any], *, is_preview: bool) -> Iterator[PlanNote]:
@@ -22,11 +23,15 @@ def plan_notes(observed: Mapping[str, Any], *, is_preview: bool) -> Iterator[Pla
     plan = observed["plan"]
     permission = plan["permission"]
     if permission and is_preview:
-        reason = f"{permission['message']}. {permission['remedy']}"
-        yield PlanNote("permission", f"This is a preview. Without --check the node is refused: {reason}")
+        lead, remedy = "This is a preview. Without --check the node is refused", permission["remedy"]
+        yield PlanNote("permission", f"{lead}: {permission['message']}. {remedy}", f"{lead}. {remedy}")
     for option in observed["facts"]["profile"]["options"]:
         if option["option"] == PORT and option["value"]:
-            text = f"readOnlyPort {option['value']} will serve everyone who can reach the node, without authentication."
-            yield PlanNote("warning", text)
-    yield from (PlanNote("pending", change["message"]) for change in plan["pending"])
-    yield from (PlanNote("skipped", skip["message"]) for skip in plan["unsupported"])
+            port = f"readOnlyPort {option['value']}"
+            yield _note("warning", f"{port} will serve everyone who can reach the node, without authentication.")
+    yield from (_note("pending", change["message"]) for change in plan["pending"])
+    yield from (_note("skipped", skip["message"]) for skip in plan["unsupported"])
+
+
+def _note(label: str, text: str) -> PlanNote:
+    return PlanNote(label, text, text)

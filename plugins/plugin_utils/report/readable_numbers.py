@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 
-def count_hosts(number: int, word: str = "host") -> str:
-    """A number of hosts, such as ``1 host`` or ``3 hosts``."""
+def render_count(number: int, word: str = "host") -> str:
+    """A number with its word, such as ``1 host`` or ``3 hosts``."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 

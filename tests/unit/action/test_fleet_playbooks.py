@@ -123,13 +123,9 @@ def test_failed_and_unreachable_hosts_are_grouped_with_the_reason(large: Fleet, 
 
 
 def test_the_recap_has_a_group_for_each_result(large: Fleet, assessed: Done) -> None:
-    recap = assessed.output[assessed.output.index("PLAY RECAP") :].splitlines()
-    assert [" ".join(line.split()[:3]) for line in recap[1::2] if line] == [
-        "5 hosts unreachable",
-        "5 hosts failed",
-        "190 hosts ok",
-    ]
-    assert large.limited(recap[4].strip()) == large.hosts(BROKEN)
+    recap = assessed.output[assessed.output.index("PLAY RECAP") :].splitlines()[1:]
+    assert [" ".join(line.split()[:3]) for line in recap] == ["5 hosts unreachable", "5 hosts failed", "190 hosts ok"]
+    assert large.limited(recap[1][recap[1].index("--limit") :]) == large.hosts(BROKEN)
 
 
 def test_every_node_that_was_read_has_a_report_that_git_ignores(large: Fleet, assessed: Done) -> None:
@@ -189,7 +185,7 @@ def test_verify_fails_for_groups_of_hosts(small: Fleet) -> None:
 def test_a_preview_of_provision_is_a_screen(small: Fleet) -> None:
     done = small.run("provision", "--check")
     assert len(done.output.splitlines()) <= LINES, done.output
-    change = re.search(r"^6 hosts would change: 7 setting\(s\)\n  (--limit .*)$", done.output, re.MULTILINE)
+    change = re.search(r"^6 hosts would change\n  (--limit .*)$", done.output, re.MULTILINE)
     assert change, done.output
     assert small.limited(change[1]) == small.hosts(DIFFERING)
     assert done.output.count("PLAY [Align the nodes") == 1
@@ -224,6 +220,6 @@ def test_a_rollout_shows_the_progress_of_a_change_with_its_time(rolled: str) -> 
 
 def test_a_rollout_that_stops_shows_the_state_of_all_nodes(rolled: str) -> None:
     assert "\nnode005 failed: Nothing was changed. Step 'preflight' failed: no space on the disk.\n" in rolled
-    assert "\n2 hosts changed: 7 setting(s)\n  --limit node003,node004\n" in rolled
+    assert "\n2 hosts changed\n  --limit node003,node004\n" in rolled
     assert "\n4 nodes in the rollout: 1 failed, 2 changed, 1 not touched\n" in rolled
     assert rolled.count("NO MORE HOSTS LEFT") == 1

@@ -27,13 +27,14 @@ def test_the_worst_result_comes_first_and_counters_are_ranges() -> None:
     }
     lines = list(render_recap(hosts, limit))
     assert [line.text for line in lines] == [
-        "   1 host unreachable  : ok=0 changed=0 unreachable=1 failed=1 skipped=0 rescued=0 ignored=0",
-        "          unreachable-hosts: 1",
-        "  8 hosts failed       : ok=1 changed=0-7 unreachable=0 failed=1 skipped=0 rescued=0 ignored=0",
-        "          failed-hosts: 8",
-        "   1 host changed      : ok=6 changed=1 unreachable=0 failed=0 skipped=0 rescued=0 ignored=0",
-        "          changed-hosts: 1",
-        "190 hosts ok           : ok=4-5 changed=0 unreachable=0 failed=0 skipped=0-2 rescued=0 ignored=0",
-        "          ok-hosts: 190",
+        "   1 host unreachable : unreachable=1 failed=1 unreachable-hosts: 1",
+        "  8 hosts failed      : ok=1 changed=0-7 failed=1 failed-hosts: 8",
+        "   1 host changed     : ok=6 changed=1 changed-hosts: 1",
+        "190 hosts ok          : ok=4-5 skipped=0-2 ok-hosts: 190",
     ]
-    assert [line.outcome for line in lines[::2]] == [Outcome.UNREACHABLE, Outcome.FAILED, Outcome.CHANGED, Outcome.OK]
+    assert [line.outcome for line in lines] == [Outcome.UNREACHABLE, Outcome.FAILED, Outcome.CHANGED, Outcome.OK]
+
+
+def test_all_hosts_need_no_option() -> None:
+    (line,) = render_recap({"a": counters(ok=1), "b": counters(ok=1)}, lambda _name, _hosts: "")
+    assert line.text == "  2 hosts ok          : ok=1"

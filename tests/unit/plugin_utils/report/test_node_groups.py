@@ -19,7 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.report.node_tab
 )
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, DIFFERING, golden, put
 
-MOST_LINES = 36
+MOST_LINES = 28
 """Lines of the longest report, which leave enough for the lines of tasks and the recap on a screen of 60."""
 
 
@@ -81,9 +81,9 @@ def test_groups_beyond_the_limit_are_one_line_with_their_verdicts() -> None:
     rows = [*(row(f"n{number}", "misaligned", f"code-{number}") for number in range(9)), row("last", "aligned")]
     limits = Limits()
     lines = render_groups(rows, limits).splitlines()
-    assert "    5  in 5 further groups, 5 nodes: 4 misaligned, 1 aligned" in lines
-    assert limits.hosts["further-groups"] == ["n5", "n6", "n7", "n8", "last"]
-    assert "  and 3 more, which -v and the JSON reports show" in lines
+    assert "    6  in 6 further groups, 6 nodes: 5 misaligned, 1 aligned" in lines
+    assert limits.hosts["further-groups"] == ["n4", "n5", "n6", "n7", "n8", "last"]
+    assert "  and 4 more, which -v and the JSON reports show" in lines
 
 
 def test_the_worst_verdict_comes_first_then_errors_then_the_number_of_nodes() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_notes import PlanNote, plan_notes
+from ansible_collections.volcano.colocation.plugins.plugin_utils.report.plan_notes import plan_notes
 
 PERMISSION = {"message": "the change stops pods", "remedy": "Set colocation_allow_disruption to true"}
 
@@ -29,6 +29,7 @@ def test_a_preview_shows_the_missing_permission_and_a_real_run_is_refused() -> N
     (note,) = plan_notes(result, is_preview=True)
     assert note.label == "permission"
     assert note.text.endswith("is refused: the change stops pods. Set colocation_allow_disruption to true")
+    assert note.common.endswith("is refused. Set colocation_allow_disruption to true")
     assert list(plan_notes(result, is_preview=False)) == []
 
 
@@ -38,8 +39,10 @@ def test_pending_unsupported_and_the_open_port_are_always_shown() -> None:
         pending=[{"message": "cpuManagerPolicy: pods must be stopped"}],
         unsupported=[{"message": "nri.enabled: containerd has no NRI"}],
     )
-    assert list(plan_notes(result, is_preview=False)) == [
-        PlanNote("warning", "readOnlyPort 10255 will serve everyone who can reach the node, without authentication."),
-        PlanNote("pending", "cpuManagerPolicy: pods must be stopped"),
-        PlanNote("skipped", "nri.enabled: containerd has no NRI"),
+    notes = list(plan_notes(result, is_preview=False))
+    assert [(note.label, note.text) for note in notes] == [
+        ("warning", "readOnlyPort 10255 will serve everyone who can reach the node, without authentication."),
+        ("pending", "cpuManagerPolicy: pods must be stopped"),
+        ("skipped", "nri.enabled: containerd has no NRI"),
     ]
+    assert all(note.common == note.text for note in notes)
