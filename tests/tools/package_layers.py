@@ -57,9 +57,10 @@ LAYERS: tuple[Mapping[str, str], ...] = (
     {
         "plugin_utils/agent": "deploying the Volcano agent",
         "plugin_utils/drain": "cordon, drain, rollout",
+        "plugin_utils/fleet": "the screen of a run over many hosts",
         "plugin_utils/restore": "restore of a node, controller side",
     },
-    {"action": "controller half of each module"},
+    {"action": "controller half of each module", "callback": "Ansible's output of a run"},
 )
 """Layers, lowest first. A package imports only packages of lower layers, not of the same one."""
 

@@ -11,7 +11,7 @@ from ..report.readable_numbers import render_count
 from .task_tally import Line, Outcome
 
 COUNTERS = ("ok", "changed", "unreachable", "failures", "skipped", "rescued", "ignored")
-"""Counters of ansible-core's statistics of a host, in the order of its own recap."""
+"""Counters of ansible-core's statistics of a host, in the order of its recap."""
 _LABELS = {"failures": "failed"}
 
 Counters = Mapping[str, int]

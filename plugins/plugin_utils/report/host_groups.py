@@ -58,15 +58,15 @@ def render_text_groups(
 
     ``state``: a word between hosts and text. ``name``: for the files of long lists of hosts.
     """
-    shown = groups if len(groups) <= most else groups[: most - 1]
-    for number, group in enumerate(shown, 1):
+    detailed = groups if len(groups) <= most else groups[: most - 1]
+    for number, group in enumerate(detailed, 1):
         first, *further = _first_lines(group.text)
         label = _label(group.hosts, state)
         yield render_line(f"{label}: {first}") if first else label
         yield from (f"  {line}" for line in further)
         if len(group.hosts) > 1:
             yield from _option(limit(f"{name}-{number}", group.hosts))
-    hidden = groups[len(shown) :]
+    hidden = groups[len(detailed) :]
     if hidden:
         hosts = tuple(host for group in hidden for host in group.hosts)
         yield f"{_label(hosts, state)}: {len(hidden)} further messages, which -v shows"

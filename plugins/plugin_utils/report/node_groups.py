@@ -48,13 +48,13 @@ def group_nodes(rows: Iterable[Row]) -> list[NodeGroup]:
 def render_groups(rows: Sequence[Row], limit: LimitOption) -> str:
     """The profile, the groups with their hosts, the remedies, and the totals."""
     groups = group_nodes(rows)
-    shown = groups if len(groups) <= MAX_GROUPS else groups[: MAX_GROUPS - 1]
-    hidden = [row for group in groups[len(shown) :] for row in group.rows]
+    detailed = groups if len(groups) <= MAX_GROUPS else groups[: MAX_GROUPS - 1]
+    hidden = [row for group in groups[len(detailed) :] for row in group.rows]
     lines = [*_profile(rows), "NODES  VERDICT        FINDINGS"]
-    for number, group in enumerate(shown, 1):
+    for number, group in enumerate(detailed, 1):
         lines.extend(_render_group(group, limit(f"{group.verdict.replace(' ', '-')}-{number}", group.nodes)))
     if hidden:
-        lines.append(f"{len(hidden):5}  in {len(groups) - len(shown)} further groups, {render_totals(hidden)}")
+        lines.append(f"{len(hidden):5}  in {len(groups) - len(detailed)} further groups, {render_totals(hidden)}")
         lines.append(_MARGIN + limit("further-groups", [row.node for row in hidden]))
     return "\n".join((*lines, *_remedies(rows), render_totals(rows)))
 

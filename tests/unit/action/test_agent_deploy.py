@@ -76,7 +76,7 @@ def test_an_archive_is_read_on_the_controller(lived: Run) -> None:
     [
         ("unseen", "localhost: node_facts has no result for this host in this run"),
         ("unprobed", "localhost: agent_host_info has no result for this host in this run"),
-        ("unnamed", "colocation_kubeconfig is not set"),
+        ("unnamed", "kubeconfig is not set"),
         ("gone", "/nowhere.conf is not a file. Nothing was changed."),
         ("reversed", "evictingCPULowWatermark 90 has to be less than evictingCPUHighWatermark 20"),
         ("unknown", "value of features must be one or more of: OverSubscription, Eviction"),

@@ -136,8 +136,8 @@ def test_results_of_agent_archive_info_are_required(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"path": "/nowhere.tar"}, "colocation_agent_image_archive: /nowhere.tar: No such file or directory"),
-        ({"digest": "sha256:12"}, "colocation_agent_image_digest: 'sha256:12' is not a digest"),
+        ({"path": "/nowhere.tar"}, "path: /nowhere.tar: No such file or directory"),
+        ({"digest": "sha256:12"}, "digest: 'sha256:12' is not a digest"),
         ({"digest": digest(b"x")}, "with other digests than"),
         ({"image": "docker.io/volcanosh/vc-agent:v2"}, "does not contain docker.io/volcanosh/vc-agent:v2"),
     ],

@@ -50,6 +50,7 @@ def replayed(snapshots: Path, tmp_path_factory: pytest.TempPathFactory) -> Outco
     return assess(
         tmp_path_factory.mktemp("replay"),
         colocation_snapshots=str(snapshots),
+        colocation_detailed_hosts=len(NAMES),
         colocation_fail_severities=["error"],
         colocation_finding_severities=["warning", "error"],
     )

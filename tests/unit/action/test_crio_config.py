@@ -56,8 +56,12 @@ REFUSED: dict[str, tuple[str, dict[str, str | None], tuple[str, ...]]] = {
     "containerd": ("crio_config", {}, ("kubelet uses containerd at", "not cri-o", "Use containerd_config")),
     "no_runtime": ("crio_config", {"usr/bin/containerd": None}, ("uses an unknown runtime at", "not cri-o")),
     "crio": ("containerd_config", CRIO, ("kubelet uses cri-o at", "not containerd", "Use crio_config")),
-    "broken": ("crio_config", {**CRIO, SITE: "[crio\n"}, (f"/{SITE}:1: ", "Correct the file")),
-    "ours_broken": ("crio_config", {**CRIO, OWN_PATH: "[crio.runtime\n"}, (f"/{OWN_PATH}:1: ", "Correct the file")),
+    "broken": ("crio_config", {**CRIO, SITE: "[crio\n"}, (f"/{SITE}:1: ", "the file is not changed")),
+    "ours_broken": (
+        "crio_config",
+        {**CRIO, OWN_PATH: "[crio.runtime\n"},
+        (f"/{OWN_PATH}:1: ", "the file is not changed"),
+    ),
     "later": (
         "crio_config",
         {**CRIO, LATER: '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'},

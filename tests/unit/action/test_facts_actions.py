@@ -140,7 +140,7 @@ def test_a_report_is_one_file_in_its_directory(answers: Run) -> None:
     assert path.name == "a_b.json"
     facts = answers.results["profile"]["ansible_facts"]["colocation"]
     assert json.loads(path.read_text(encoding="utf-8")) == facts
-    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
+    assert sorted(item.name for item in path.parent.iterdir()) == [".gitignore", "a_b.json"]
     assert answers.results["report"]["changed"] is False
 
 

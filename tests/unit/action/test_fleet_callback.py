@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The callback fleet in plays of its own: one line a task, groups of messages, batches, progress.
+"""The callback fleet in separate plays: one line a task, groups of messages, batches, progress.
 
 ``test_fleet_playbooks`` has the playbooks of the collection. This file runs on every release of ansible-core.
 """

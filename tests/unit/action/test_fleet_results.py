@@ -84,8 +84,8 @@ def test_warnings_are_grouped(output: str) -> None:
 
 
 def test_a_difference_is_shown_once_for_its_hosts(output: str) -> None:
-    others = ",".join(HOSTS[1:])
-    assert f"Edit: 12 changed\n11 hosts, --limit {others}\n--- before\n+++ after\n@@ -1 +1 @@\n-a\n+c\n" in output
+    remaining = ",".join(HOSTS[1:])
+    assert f"Edit: 12 changed\n11 hosts, --limit {remaining}\n--- before\n+++ after\n@@ -1 +1 @@\n-a\n+c\n" in output
     assert "1 host, --limit n1\n" in output
     assert output.count("+c\n") == 1
     assert "1 host, --limit n3\n--- before\n+++ after\n@@ -0,0 +1 @@\n+item 1\n" in output

@@ -32,7 +32,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_true_without_a_kubeconfig_says_what_is_missing(lived: Run) -> None:
     assert lived.results["unnamed"]["failed"]
     assert lived.results["unnamed"]["msg"] == (
-        "colocation_kubeadm_edit_configmap is true, and colocation_kubeconfig is not set."
+        "edit_configmap is true, and kubeconfig is not set."
         " Nothing was changed. Set it to the path of a kubeconfig on the controller."
     )
 

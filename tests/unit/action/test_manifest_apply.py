@@ -271,8 +271,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no file": ({"manifest": "/nowhere.yaml"}, "/nowhere.yaml cannot be read: No such file or directory"),
     "no manifest": ({"manifest": None}, "The option manifest is not set"),
     "registry": ({"registry": "https://mirror"}, "registry: 'https://mirror' is not a registry"),
-    "no cluster named": ({"cluster_uid": ""}, "set colocation_cluster_uid: the-cluster"),
-    "another cluster": ({"cluster_uid": "x"}, "leads to the cluster the-cluster, and colocation_cluster_uid is x"),
+    "no cluster named": ({"cluster_uid": ""}, "set cluster_uid: the-cluster"),
+    "another cluster": ({"cluster_uid": "x"}, "leads to the cluster the-cluster, and cluster_uid is x"),
 }
 
 

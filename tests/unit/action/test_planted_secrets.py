@@ -96,7 +96,7 @@ def test_in_check_mode_what_is_to_stop_stops(root: Path) -> None:
     result = run("kubelet_config", {"root": str(root), "recover": "stop", "pod_pids_limit": 5}, check=True)
     assert result["failed"]
     assert "it is unchanged" in result["msg"]
-    assert "colocation_recover=undo" in result["msg"]
+    assert "recover=undo" in result["msg"]
     assert texts(root) == before
 
 

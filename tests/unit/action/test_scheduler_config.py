@@ -182,10 +182,10 @@ def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "no cluster named": ({**DESIRED, "cluster_uid": ""}, f"set colocation_cluster_uid: {UID}"),
+    "no cluster named": ({**DESIRED, "cluster_uid": ""}, f"set cluster_uid: {UID}"),
     "another cluster": (
         {**DESIRED, "cluster_uid": "x"},
-        f"leads to the cluster {UID}, and colocation_cluster_uid is x",
+        f"leads to the cluster {UID}, and cluster_uid is x",
     ),
     "threshold": ({**DESIRED, "usage": {"cpu": 101}}, "usage.cpu: 101 is not a percentage from 0 to 100"),
     "watermarks": ({**DESIRED, "watermarks": {"cpu_low": 90}}, "watermarks.cpu_low: 90 is not below cpu_high, 80"),

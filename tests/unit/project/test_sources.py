@@ -49,7 +49,7 @@ def test_no_file_names_the_directory_of_this_checkout() -> None:
 
 
 def test_no_file_lies_where_ansible_would_take_it_for_a_plugin() -> None:
-    known = {"action", "doc_fragments", "module_utils", "modules", "plugin_utils"}
+    known = {"action", "callback", "doc_fragments", "module_utils", "modules", "plugin_utils"}
     assert {path.parts[1] for path in sources() if path.parts[0] == "plugins"} <= known
 
 
@@ -57,7 +57,7 @@ def test_ansible_is_met_in_few_places() -> None:
     """Other code does not depend on ansible-core, and is not tested again with each of its releases."""
     meeting = re.compile(r"^\s*(?:from|import) ansible[. ]", re.MULTILINE)
     paths = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
-    entries = {path for path in paths if path.parts[1] in ("action", "modules")}
+    entries = {path for path in paths if path.parts[1] in ("action", "callback", "modules")}
     assert {path.parent for path in paths - entries} == {Path("plugins/plugin_utils/node")}
 
 

@@ -76,9 +76,9 @@ HOST = st.from_regex(r"[a-c0-2][a-c0-2._-]{0,3}", fullmatch=True) | st.integers(
 
 @given(st.sets(HOST, min_size=1, max_size=40), st.sets(HOST))
 @settings(max_examples=300, deadline=None)
-def test_a_regular_expression_matches_exactly_its_names(names: set[str], others: set[str]) -> None:
+def test_a_regular_expression_matches_exactly_its_names(names: set[str], further: set[str]) -> None:
     pattern = re.compile(f"{regular_expression(names)}$")
     near = {
         change for name in names for change in (name[:-1], name[1:], f"{name}0", f"n{name}", name.replace(".", "x"))
     }
-    assert {name for name in names | others | near if pattern.match(name)} == names
+    assert {name for name in names | further | near if pattern.match(name)} == names

@@ -71,8 +71,8 @@ def test_a_refusal_is_a_finding_with_its_remedy() -> None:
     facts = facts_of(captured(DIFFERING))
     results = all_findings(facts, make_plan(facts, profile_of(cpu_manager_policy="static"), allow_disruption=True))
     assert results[-1].code == "cannot-be-aligned"
-    assert results[-1].evidence == ("static-without-reservation",)
-    assert "systemReserved" in results[-1].remedy
+    assert results[-1].evidence == ("code of the refusal: static-without-reservation",)
+    assert "colocation_system_reserved" in results[-1].remedy
 
 
 @pytest.mark.parametrize(
