@@ -16,8 +16,7 @@ from ..plugin_utils.kube.wait import WaitOptions
 from ..plugin_utils.manifest.apply_order import Stage, stage_of
 from ..plugin_utils.manifest.apply_plan import ManifestPlan, job_fingerprints, plan_apply
 from ..plugin_utils.manifest.container_images import check_registry
-from ..plugin_utils.manifest.inventory import ManifestState, inventory_ref
-from ..plugin_utils.manifest.live_objects import ManifestCluster
+from ..plugin_utils.manifest.inventory import ManifestCluster, ManifestState, inventory_ref
 from ..plugin_utils.manifest.removal_plan import RemovalOptions, plan_removal
 from ..plugin_utils.manifest.yaml_documents import (
     MANIFEST_APPLY,

@@ -68,4 +68,4 @@ class ActionModule(RolloutAction):
         return bool(was_ready)
 
     def _show(self, message: str) -> None:
-        display.display(f"  {self.host}: {message}")
+        self.progress(f"  {self.host}: {message}")

@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..plugin_utils.drain.cordon_and_drain import is_node_ready, is_own_cordon, preview_drain
 from ..plugin_utils.drain.evictable_pods import Budget
 from ..plugin_utils.drain.eviction_api import DrainCluster
 from ..plugin_utils.drain.rollout_action import ROLLOUT_PREVIEW, RolloutAction
+from ..plugin_utils.drain.rollout_groups import preview_groups
 from ..plugin_utils.drain.rollout_report import DrainPreview, drain_result, preview_lines, split_batches
 from ..plugin_utils.kube.identity import is_observed, match_nodes, parse_identity, parse_node
 from ..plugin_utils.kube.objects import Object
 from ..plugin_utils.node.action_base import display
+from ..plugin_utils.node.output_files import LimitOptions
 
 
 class ActionModule(RolloutAction):
@@ -37,7 +39,7 @@ class ActionModule(RolloutAction):
             if name in queued
         }
         if previews:
-            display.display("\n" + "\n".join(preview_lines(together, previews)))
+            display.display("\n" + "\n".join(self._preview_lines(together, previews, arguments)))
         return {
             "changed": False,
             "abandoned_cordons": [
@@ -57,6 +59,13 @@ class ActionModule(RolloutAction):
                 for preview in previews.values()
             ],
         }
+
+    def _preview_lines(
+        self, batches: Sequence[Sequence[str]], previews: Mapping[str, DrainPreview], arguments: Mapping[str, Any]
+    ) -> Iterable[str]:
+        if display.is_verbose or len(previews) <= arguments["detailed_hosts"]:
+            return preview_lines(batches, previews)
+        return preview_groups(batches, previews, LimitOptions(self.inventory_groups))
 
     def _preview(self, name: str, node: Object, observed: Mapping[str, Any], cluster: DrainCluster) -> DrainPreview:
         needed = _is_interrupted(observed) or "drain" in observed["plan"]["impact"]

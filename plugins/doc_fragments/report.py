@@ -30,3 +30,13 @@ options:
     choices: [error, warning, info]
     default: []
 """
+
+    DETAILS = r"""
+options:
+  detailed_hosts:
+    description:
+      - The largest number of nodes for which a report of each is printed. With more nodes, groups are printed.
+      - With C(-v), the reports are always printed.
+    type: int
+    default: 3
+"""

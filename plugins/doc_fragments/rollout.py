@@ -27,6 +27,4 @@ options:
     type: str
     choices: [refuse, evict]
     default: refuse
-requirements:
-  - the Python library kubernetes on the controller
 """

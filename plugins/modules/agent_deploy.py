@@ -24,6 +24,8 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
+  - volcano.colocation.cluster.hosts
 options:
   kubeconfig:
     description: Path of a kubeconfig on the controller. Its user needs the verbs that docs/agent.md lists.
@@ -32,11 +34,6 @@ options:
     description: The namespace of the agent. It is created if it does not exist, and never deleted.
     type: str
     default: volcano-system
-  nodes:
-    description: Names of the play's hosts. Their results of the other modules are read.
-    type: list
-    elements: str
-    required: true
   state:
     description:
       - V(present) creates and changes objects.
@@ -241,8 +238,6 @@ options:
     description: The agent's log verbosity, from 0 to 10.
     type: int
     default: 2
-requirements:
-  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

@@ -21,6 +21,8 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
+  - volcano.colocation.cluster.hosts
 options:
   kubeconfig:
     description:
@@ -31,18 +33,11 @@ options:
     description: The namespace of the agent and of the pods.
     type: str
     default: volcano-system
-  nodes:
-    description: Names of the play's hosts. Their results of the other modules are read.
-    type: list
-    elements: str
-    required: true
   state:
     description: V(present) creates missing pods. V(absent) deletes all pods of this module, also of earlier runs.
     type: str
     choices: [present, absent]
     default: present
-requirements:
-  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

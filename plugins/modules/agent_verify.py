@@ -21,6 +21,8 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
+  - volcano.colocation.cluster.hosts
 options:
   kubeconfig:
     description: Path of a kubeconfig on the controller. Its user must be allowed to list nodes, DaemonSets and pods.
@@ -29,18 +31,11 @@ options:
     description: The namespace of the agent.
     type: str
     default: volcano-system
-  nodes:
-    description: Names of the play's hosts. Their results of the other modules are read.
-    type: list
-    elements: str
-    required: true
   oversubscribed:
     description:
       - Whether C(kubernetes.io/batch-cpu) is expected. With V(false), it is reported, but may be missing.
     type: bool
     default: true
-requirements:
-  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

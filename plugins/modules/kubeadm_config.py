@@ -24,6 +24,8 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
+  - volcano.colocation.cluster.hosts
 options:
   kubeconfig:
     description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/layouts.md.
@@ -43,13 +45,6 @@ options:
     type: str
     choices: [present, restored]
     default: present
-  nodes:
-    description: Names of the play's hosts whose registered results are used.
-    type: list
-    elements: str
-    required: true
-requirements:
-  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

@@ -25,17 +25,13 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
+  - volcano.colocation.cluster.uid
 options:
   kubeconfig:
     description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/scheduler.md.
     type: path
     required: true
-  cluster_uid:
-    description:
-      - The UID of the cluster's namespace C(kube-system). A kubeconfig of another cluster is refused.
-      - If it is empty, every change is refused and the message contains the UID of the cluster.
-    type: str
-    default: ""
   name:
     description: The name of the installation, such as V(volcano). It identifies the objects of one manifest.
     type: str
@@ -96,8 +92,6 @@ options:
       - Whether O(state=absent) continues if Jobs and PodGroups of Volcano exist, which are not scheduled afterwards.
     type: bool
     default: false
-requirements:
-  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

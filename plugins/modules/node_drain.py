@@ -23,6 +23,7 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
   - volcano.colocation.rollout
 options:
   name:

@@ -11,8 +11,9 @@ module: node_replay
 short_description: Assess recorded snapshots without access to the nodes
 version_added: 0.1.0
 description:
-  - Interprets all snapshots in a directory as M(volcano.colocation.node_facts) does, prints a text report for each and
-    one table for all, and writes a JSON report for each.
+  - Interprets all snapshots in a directory as M(volcano.colocation.node_facts) does, and writes a JSON report for each.
+  - Prints a text report for each of a few nodes and one table. With more nodes than O(detailed_hosts), prints groups of
+    nodes with the same verdict and findings.
   - Runs only on the controller, one file after the other, without access to nodes.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -29,11 +30,12 @@ extends_documentation_fragment:
   - volcano.colocation.profile.containerd
   - volcano.colocation.report.filter
   - volcano.colocation.report.failure
+  - volcano.colocation.report.details
   - volcano.colocation.targets
 options:
   report_directory:
     description:
-      - The directory for the JSON reports (mode 0600), created with mode 0700 if it is missing.
+      - The directory for the JSON reports (mode 0600), created with mode 0700 and a C(.gitignore) if it is missing.
       - If it is not set, no report is written.
     type: path
     aliases: [report_folder]
@@ -69,7 +71,7 @@ nodes:
   returned: success
   type: int
 table:
-  description: The printed table, empty for a single snapshot.
+  description: The printed table or groups, empty for a single snapshot.
   returned: success
   type: str
 """

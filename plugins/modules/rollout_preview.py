@@ -21,6 +21,8 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
+  - volcano.colocation.report.details
   - volcano.colocation.rollout
 options:
   nodes:

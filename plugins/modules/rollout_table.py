@@ -19,6 +19,7 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.report.details
 options:
   nodes:
     description: Names of the hosts of the rollout.

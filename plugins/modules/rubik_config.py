@@ -22,12 +22,8 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster.hosts
 options:
-  nodes:
-    description: Names of the play's hosts. Their results of the other modules are read.
-    type: list
-    elements: str
-    required: true
   features:
     description: The features in rubik's C(enabledFeatures).
     type: list

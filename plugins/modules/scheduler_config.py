@@ -21,17 +21,13 @@ author:
 extends_documentation_fragment:
   - volcano.colocation.attributes
   - volcano.colocation.attributes.action
+  - volcano.colocation.cluster
+  - volcano.colocation.cluster.uid
 options:
   kubeconfig:
     description: Path of a kubeconfig on the controller. Its user needs the permissions in docs/scheduler.md.
     type: path
     required: true
-  cluster_uid:
-    description:
-      - The UID of the cluster's namespace C(kube-system). A kubeconfig of another cluster is refused.
-      - If it is empty, every change is refused and the message contains the UID of the cluster.
-    type: str
-    default: ""
   state:
     description:
       - V(present) applies the options. Objects that are no longer listed stay. In listed objects, fields that an
@@ -240,8 +236,6 @@ options:
           node_labels:
             description: Labels of the nodes that the pods may run on, as C(nodeSelector), in addition to any affinity.
             type: dict
-requirements:
-  - the Python library kubernetes on the controller
 attributes:
   check_mode:
     support: full

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import table
+from .fleet_lines import HOSTS, FleetError, fleet_lines, fleet_targets
 from .machine import Machine, describe_machine
 from .many import NODES, ManyCost, ManyError, assess_many, many_targets
 from .node import BenchNode, NodeError
@@ -22,7 +23,7 @@ from .planning_cost import PlanningCost, PlanningError, planning_costs
 from .qos_cost import QosCost, QosError, qos_cost, qos_targets
 from .qos_node_cost import NodeQosCost, node_qos_cost, node_qos_targets
 from .reaches import Target
-from .report import NoBlock, Report, with_figures
+from .report import FLEET_BEGIN, FLEET_END, NoBlock, Report, with_figures
 from .rounds import RunFailed, Runner, Runs, all_runs
 
 NODE = "bench"
@@ -43,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
         planning, many, qos = _plan(variables), _assess(arguments, variables), _set(variables)
         machine, runs, node_qos = _measure(arguments, variables)
         return _finish(Report(machine, _command(arguments), runs, planning, many, qos, node_qos), arguments)
-    except (ManyError, NodeError, NoBlock, PlanningError, QosError, RunFailed) as error:
+    except (FleetError, ManyError, NodeError, NoBlock, PlanningError, QosError, RunFailed) as error:
         say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
@@ -75,6 +76,21 @@ def _only_assess(arguments: argparse.Namespace, variables: Mapping[str, str]) ->
     many = _assess(arguments, variables)
     print(f"{table.many_table(many)}\n\n{table.target_table(many_targets(many))}")
     return 0
+
+
+def _only_fleet(arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
+    say(f"lines of the playbooks over {arguments.fleet} hosts …")
+    measured = []
+    for result in fleet_lines(arguments.fleet, variables):
+        say(f"{result.run}: {', '.join(f'{lines} lines ({name})' for name, lines in result.lines.items())}")
+        measured.append(result)
+    targets = fleet_targets(measured)
+    text = f"{table.fleet_table(measured)}\n\n{table.target_table(targets)}"
+    print(text)
+    if arguments.update_docs:
+        page = with_figures(DOCUMENT.read_text(encoding="utf-8"), text, FLEET_BEGIN, FLEET_END)
+        DOCUMENT.write_text(page, encoding="utf-8")
+    return 0 if all(target.reached for target in targets) else 1
 
 
 def _only_set(_arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
@@ -158,9 +174,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--assess-many", type=int, default=NODES, metavar="N", help=f"recorded nodes that are assessed ({NODES})"
     )
+    parser.add_argument(
+        "--fleet", type=int, default=HOSTS, metavar="N", help=f"hosts whose lines are counted ({HOSTS})"
+    )
     for name, part, what in (
         ("--planning-only", _only_plan, "only plan recorded nodes; boots nothing"),
         ("--assess-only", _only_assess, "only assess recorded nodes; boots nothing"),
+        ("--fleet-only", _only_fleet, "only count the lines of playbooks over many hosts; boots nothing"),
         ("--qos-only", _only_set, "only settings on pods, in a tree of files; boots nothing"),
         ("--qos-node-only", _only_set_on_node, "only settings on cgroups of the node"),
     ):

@@ -24,6 +24,8 @@ from .rounds import Run, Runs
 
 BEGIN = "<!-- figures: written by make bench -->"
 END = "<!-- end of figures -->"
+FLEET_BEGIN = "<!-- fleet: written by tests/bench --fleet-only --update-docs -->"
+FLEET_END = "<!-- end of fleet -->"
 
 
 @dataclass(frozen=True)

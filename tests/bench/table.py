@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from .contestants import Contestant
 from .figures import spread
+from .fleet_lines import FleetLines
 from .many import ManyCost
 from .planning_cost import PlanningCost
 from .qos_cost import QosCost, Stage
@@ -104,6 +105,15 @@ def many_table(costs: Sequence[ManyCost]) -> str:
             )
             for cost in costs
         ],
+    )
+
+
+def fleet_table(measured: Sequence[FleetLines]) -> str:
+    """The lines of each playbook; one column for each callback."""
+    callbacks = list(measured[0].lines)
+    return markdown(
+        ("lines for all hosts", *(f"`{callback}`" if "." in callback else callback for callback in callbacks)),
+        [(f"`{result.run}`", *(f"{result.lines[callback]:,}" for callback in callbacks)) for result in measured],
     )
 
 

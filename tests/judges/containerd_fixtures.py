@@ -19,7 +19,8 @@ from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 
 OPTIONS = Path(__file__).resolve().parent / "options"
-FAMILIES = {1: "containerd-1.7", 2: "containerd-2.4"}
+FAMILIES = {"1": "containerd-1.7", "2.2": "containerd-2.2", "2": "containerd-2.4"}
+"""The family with the TOML library of a release, or of a major version: Debian's 2.1 has that of 2.4."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,12 @@ class Judge:
 @pytest.fixture(scope="session", params=releases(), name="judge")
 def _judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Judge:
     """The judge of a release."""
-    return judge_of(request.param, tmp_path_factory.mktemp("containerd"))
+    return judge_of(obtain(Cache(cache_root()), request.param, tmp_path_factory.mktemp("containerd")))
 
 
-def judge_of(release: str, directory: Path) -> Judge:
-    """The judge of a release; Debian's containerd is unpacked into ``directory``."""
-    cache = Cache(cache_root())
-    containerd = obtain(cache, release, directory)
+def judge_of(containerd: Containerd) -> Judge:
+    """The judge with this containerd."""
     source = OPTIONS / f"v{containerd.major}" / "main.go"
     name = f"containerd-options-{containerd.major}"
-    return Judge(containerd, go_sources.obtain(cache, name, FAMILIES[containerd.major], (source,)))
+    family = FAMILIES.get(containerd.release) or FAMILIES[str(containerd.major)]
+    return Judge(containerd, go_sources.obtain(Cache(cache_root()), name, family, (source,)))

@@ -16,7 +16,7 @@ from ansible_collections.volcano.colocation.tests.lab.program_table import CONTA
 from ansible_collections.volcano.colocation.tests.lab.spec import Suite
 
 DEBIAN = {"1.6": Suite.BOOKWORM, "1.7": Suite.TRIXIE, "2.1": Suite.FORKY}
-"""Debian's suite by release of containerd. The lab's 1.7 is another patch version of the same release."""
+"""Debian's suite by release of containerd. The 1.7 of `make test-matrix` is another patch version."""
 
 PROGRAM = CONTAINERD[0]
 LAB = tuple(family for family in FAMILIES if family.name.startswith("containerd-"))
@@ -46,13 +46,18 @@ def releases() -> tuple[str, ...]:
 
 def matrix_releases() -> tuple[str, ...]:
     """Releases that only `make test-matrix` has."""
-    return tuple(release for release in _lab_releases(BuildSet.MATRIX) if release not in DEBIAN)
+    return tuple(_lab_releases(BuildSet.MATRIX))
 
 
 def obtain(cache: Cache, release: str, directory: Path) -> Containerd:
-    """The containerd of a release; Debian's is unpacked into ``directory``."""
+    """The containerd of a release in `make test`; Debian's is unpacked into ``directory``."""
     if release in DEBIAN:
         return _described(_unpacked(root.obtain(cache, DEBIAN[release]), directory))
+    return obtain_built(cache, release)
+
+
+def obtain_built(cache: Cache, release: str) -> Containerd:
+    """The containerd of a release that the lab builds."""
     family = next(lab_family for lab_family in LAB if _release(lab_family) == release)
     return _described(programs.obtain(cache, family.name, CONTAINERD).path(PROGRAM))
 

@@ -10,12 +10,8 @@ from typing import Any
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_command_line import REMOVED_FLAGS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.kubelet_layers import DEFAULT_EVICTION_HARD
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import (
-    kubelet_gates,
-    kubelet_generated,
-    kubelet_policy_options,
-)
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_policy_options import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import kubelet_features, kubelet_generated
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_features import (
     CPU_MANAGER,
     TOPOLOGY_MANAGER,
     Manager,
@@ -37,8 +33,8 @@ def _version(text: str) -> Version:
 
 
 def gates(stages: Stages, version: Version) -> Iterator[str]:
-    """``kubelet_gates.GATES``: the first version and the locking one; a gate that kubelet lacks is in no release."""
-    for name, gate in kubelet_gates.GATES.items():
+    """``kubelet_features.GATES``: the first version and the locking one; a gate that kubelet lacks is in no release."""
+    for name, gate in kubelet_features.GATES.items():
         history = stages.get(name)
         if history is None:
             if name in kubelet_generated.GATES[version]:
@@ -47,7 +43,7 @@ def gates(stages: Stages, version: Version) -> Iterator[str]:
         since = _version(history[0]["since"])
         locked = next((_version(stage["since"]) for stage in history if stage["locked"]), None)
         if gate.since != since:
-            yield f"{name} came with {since}, and not with {gate.since}"
+            yield f"{name} was added in {since}, not in {gate.since}"
         if name in REWRITTEN:
             if history[-1]["locked"] is not (gate.locked is not None and version >= gate.locked):
                 yield f"{name} is {'' if history[-1]['locked'] else 'not '}locked in {version}"
@@ -90,7 +86,7 @@ def options(names_by_stage: Mapping[str, Mapping[str, list[str]]], version: Vers
 
 def _stages(manager: Manager, version: Version) -> Iterator[tuple[str, str]]:
     for option, history in manager.options.items():
-        stage = kubelet_policy_options.stage_in(history, version)
+        stage = kubelet_features.stage_in(history, version)
         if stage is not None:
             yield option, stage.lower() or "stable"
 

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup import container_paths
+from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.hierarchy import hierarchies
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver, KubeletTree
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS
 from ansible_collections.volcano.colocation.plugins.module_utils.slices import property_values
 from ansible_collections.volcano.colocation.tests.judges import go_sources
@@ -25,6 +27,19 @@ from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 COUNT = 500
 FAMILY = "kubernetes-1.35"
 SOURCE = Path(__file__).resolve().parent / "cgroups" / "main.go"
+V1 = (
+    "cpu,cpuacct",
+    "cpuset",
+    "memory",
+    "devices",
+    "freezer",
+    "blkio",
+    "pids",
+    "hugetlb",
+    "net_cls,net_prio",
+    "name=systemd",
+)
+"""Hierarchies of v1 as systemd mounts them."""
 
 
 @pytest.fixture(scope="module", name="program")
@@ -32,8 +47,18 @@ def _program() -> Path:
     return go_sources.obtain(Cache(cache_root()), "cgroup-names", FAMILY, (SOURCE,))
 
 
+def v1_mounts() -> str:
+    """mountinfo of a node with cgroup v1."""
+    root = "30 1 0:30 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755\n"
+    return root + "".join(
+        f"{31 + number} 30 0:{31 + number} / /sys/fs/cgroup/{name.removeprefix('name=')} rw,nosuid - cgroup cgroup"
+        f" rw,{name}\n"
+        for number, name in enumerate(V1)
+    )
+
+
 def run_program(program: Path, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    text = "".join(json.dumps(question) + "\n" for question in questions)
+    text = "".join(json.dumps(line) + "\n" for line in (v1_mounts(), *questions))
     done = subprocess.run([str(program)], input=text, capture_output=True, text=True, check=True)
     responses = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(responses) == len(questions)
@@ -55,6 +80,22 @@ def test_every_name_is_that_of_kubelet_and_runc(judged: list[tuple[Pod, dict[str
         elif actual is not None and actual != {key: right[key] for key in actual}:
             wrong.append(f"{pod}: {right}, and the collection says {actual}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_every_directory_on_v1_is_that_of_runc(judged: list[tuple[Pod, dict[str, Any]]], tmp_path: Path) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/mountinfo").write_text(v1_mounts())
+    node = hierarchies(Host(str(tmp_path)))
+    assert node.mode == "v1"
+    for pod, right in judged:
+        names = collection_names(pod)
+        if names is None or right["Error"]:
+            continue
+        assert set(right["V1"]) == set(node.points)
+        for controller, runcs in right["V1"].items():
+            for key in ("Pod", "Container"):
+                expected = "/".join((runcs["Mount"], runcs[key]))
+                assert node.directory(controller, names[key]) == expected, f"{pod}: {controller}"
 
 
 def is_usual(pod: Pod) -> bool:

@@ -13,14 +13,10 @@ import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts import kubelet_command_line
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import (
-    kubelet_gates,
-    kubelet_generated,
-    kubelet_policy_options,
-)
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_gates import Gate
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_policy_options import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases import kubelet_features, kubelet_generated
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_features import (
     INCOMPATIBLE,
+    Gate,
     OptionHistory,
 )
 from ansible_collections.volcano.colocation.tests.judges import kubelet_hand_tables as tables
@@ -70,18 +66,18 @@ def _changed(table: Any, name: str, value: Any) -> Callable[[pytest.MonkeyPatch]
 @pytest.mark.parametrize(
     ("table", "name", "plant"),
     [
-        ("gates", "MemoryQoS", _changed(kubelet_gates.GATES, "MemoryQoS", Gate((1, 23)))),
-        ("gates", POLICY_OPTIONS, _changed(kubelet_gates.GATES, POLICY_OPTIONS, Gate((1, 22), (1, 34)))),
-        ("gates", POLICY_OPTIONS, _changed(kubelet_gates.GATES, POLICY_OPTIONS, Gate((1, 22)))),
+        ("gates", "MemoryQoS", _changed(kubelet_features.GATES, "MemoryQoS", Gate((1, 23)))),
+        ("gates", POLICY_OPTIONS, _changed(kubelet_features.GATES, POLICY_OPTIONS, Gate((1, 22), (1, 34)))),
+        ("gates", POLICY_OPTIONS, _changed(kubelet_features.GATES, POLICY_OPTIONS, Gate((1, 22)))),
         (
             "options",
             "align-by-socket",
-            _changed(kubelet_policy_options.CPU_OPTIONS, "align-by-socket", OptionHistory((1, 25), (1, 35), None)),
+            _changed(kubelet_features.CPU_OPTIONS, "align-by-socket", OptionHistory((1, 25), (1, 35), None)),
         ),
         (
             "options",
             "invented",
-            _changed(kubelet_policy_options.CPU_OPTIONS, "invented", OptionHistory((1, 25), None, None)),
+            _changed(kubelet_features.CPU_OPTIONS, "invented", OptionHistory((1, 25), None, None)),
         ),
         ("removed flags", "--v", _changed(kubelet_command_line.REMOVED_FLAGS, "--v", ((1, 30), "a source"))),
     ],
@@ -103,7 +99,7 @@ def test_a_wrong_default_is_found(kubelet: KubeletJudge, monkeypatch: pytest.Mon
     assert [problem for problem in problems(kubelet)["defaults"] if problem.startswith("failSwapOn")]
 
 
-OPTIONS = tuple(kubelet_policy_options.CPU_OPTIONS)
+OPTIONS = tuple(kubelet_features.CPU_OPTIONS)
 PAIRS = tuple((first, second) for number, first in enumerate(OPTIONS) for second in OPTIONS[number + 1 :])
 
 

@@ -41,11 +41,15 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument(
         "--suite", type=Suite, action="append", help="bookworm, trixie or forky (default: those of the tests)"
     )
-    build.add_argument(
+    parts = build.add_mutually_exclusive_group()
+    parts.add_argument(
         "--no-kernel",
         dest="kernel",
         action="store_false",
         help="do not build the kernel of user-mode Linux; nodes still use it when it is built",
+    )
+    parts.add_argument(
+        "--systems", action="store_true", help="build only root file systems and the kernel of user-mode Linux"
     )
     _kubelet(build)
 

@@ -63,7 +63,8 @@ def _requirements(_options: argparse.Namespace) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    build = prebuilt.build if options.kernel else prebuilt.build_without_kernel
+    with_images = prebuilt.build if options.kernel else prebuilt.build_without_kernel
+    build = prebuilt.build_systems if options.systems else with_images
     build(Cache(cache_root()), prebuilt.specifications(options.suite or (), options.kubelet, options.containerd))
     return 0
 

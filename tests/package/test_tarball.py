@@ -14,16 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run.install import build, install
+from ansible_collections.volcano.colocation.tests.run.install import install
 from ansible_collections.volcano.colocation.tests.run.places import CHECKOUT, tool_environment
 
 MODULES = sorted(path.stem for path in (CHECKOUT / "plugins" / "modules").glob("*.py"))
 PLAYBOOKS = sorted(path.stem for path in (CHECKOUT / "playbooks").glob("*.yml"))
-
-
-@pytest.fixture(scope="module")
-def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(CHECKOUT, tmp_path_factory.mktemp("dist"), tool_environment(os.environ))
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +46,19 @@ def call(environment: dict[str, str], directory: Path, *command: str) -> str:
 def test_only_what_a_user_needs_is_shipped(tarball: Path) -> None:
     with tarfile.open(tarball) as archive:
         tops = {name.split("/")[0] for name in archive.getnames()}
-    assert tops <= {
-        *("CHANGELOG.md", "COPYING", "FILES.json", "MANIFEST.json", "README.md"),
+    assert tops == {
+        *(
+            "CHANGELOG.md",
+            "CODE_OF_CONDUCT.md",
+            "CONTRIBUTING.md",
+            "COPYING",
+            "LICENSES",
+            "MAINTAINERS.md",
+            "README.md",
+        ),
+        *("FILES.json", "MANIFEST.json", "REUSE.toml", "SECURITY.md"),
         *("changelogs", "docs", "meta", "playbooks", "plugins", "requirements", "roles"),
     }
-    assert {"COPYING", "README.md", "meta", "plugins", "roles", "playbooks"} <= tops
 
 
 def test_the_sample_inventory_is_shipped_with_its_variables(environment: dict[str, str], tmp_path: Path) -> None:
@@ -70,10 +73,28 @@ def test_the_sample_inventory_is_shipped_with_its_variables(environment: dict[st
     assert {host["colocation_cgroup_driver"] for host in hosts.values()} == {"systemd"}
 
 
-def test_requirements_of_the_execution_environment_are_shipped(tarball: Path) -> None:
+def test_requirements_of_a_controller_are_shipped(tarball: Path) -> None:
+    """meta/execution-environment.yml names the first; the second has the tested versions with their hashes."""
     with tarfile.open(tarball) as archive:
-        shipped = [name for name in archive.getnames() if name.startswith("requirements/")]
-    assert shipped == ["requirements/controller.txt"]
+        shipped = [info.name for info in archive if info.isfile() and info.name.startswith("requirements/")]
+    assert sorted(shipped) == ["requirements/controller.txt", "requirements/locks/controller.txt"]
+
+
+def test_the_changelog_is_shipped_without_fragments(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        shipped = [info.name for info in archive if info.isfile() and info.name.startswith("changelogs/")]
+    assert sorted(shipped) == ["changelogs/changelog.yaml", "changelogs/config.yaml"]
+
+
+def test_links_and_home_of_the_project_are_in_the_manifest(tarball: Path) -> None:
+    with tarfile.open(tarball) as archive:
+        content = archive.extractfile("MANIFEST.json")
+        assert content
+        described = json.load(content)["collection_info"]
+    repository = described["repository"]
+    assert described["homepage"] == repository
+    assert described["issues"] == f"{repository}/issues"
+    assert described["documentation"] == f"{repository}/tree/main/docs"
 
 
 def test_every_module_is_documented(environment: dict[str, str], tmp_path: Path) -> None:

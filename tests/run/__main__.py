@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from . import places, report
+from . import history, places, report
 from .execution import Outcome, run_stage
 from .nodes import Lab
 from .schedule import execute
@@ -33,13 +33,18 @@ def main(arguments: Sequence[str]) -> int:
     # A cancelled job also takes its nodes down.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     places.LOGS.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
+    began, busy = time.monotonic(), history.busy_seconds()
     try:
         outcomes = run(stages, os.environ)
     except KeyboardInterrupt:
         say("interrupted")
         return 130
-    say(report.closing(suite, outcomes, time.monotonic() - began))
+    seconds = time.monotonic() - began
+    try:
+        history.save(suite.name, outcomes, seconds, history.busy_seconds() - busy)
+    except OSError as error:
+        say(f"the run is not recorded: {error}")
+    say(report.closing(suite, outcomes, seconds))
     return status(outcomes, os.environ)
 
 

@@ -23,7 +23,7 @@ from .blocks import replace_block
 from .places import CHECKOUT
 
 FRAGMENT = CHECKOUT / "plugins" / "doc_fragments" / "kubelet_fields.py"
-CONFIGZ = CHECKOUT / "plugins" / "module_utils" / "snapshot" / "configz_fields.py"
+CONFIGZ = CHECKOUT / "plugins" / "module_utils" / "snapshot" / "kubelet_endpoints.py"
 ROLE = CHECKOUT / "roles" / "node"
 PAGE = CHECKOUT / "docs" / "kubelet.md"
 
@@ -48,15 +48,6 @@ options:
 {{driver}}
 """
 '''
-_CONFIGZ = f'''{_HEAD}"""Fields read from kubelet's /configz, written by `make docs` from profile/kubelet_fields."""
-
-from __future__ import annotations
-
-FIELDS = (
-{{keys}}
-)
-"""Other fields may contain secrets, such as staticPodURLHeader."""
-'''
 
 
 def texts() -> dict[Path, str]:
@@ -66,9 +57,9 @@ def texts() -> dict[Path, str]:
             options="\n".join(_options(field for field in FIELDS if field is not CGROUP_DRIVER)),
             driver="\n".join(_options([CGROUP_DRIVER])),
         ),
-        CONFIGZ: _CONFIGZ.format(keys="\n".join(f'    "{field.key}",' for field in OBSERVED)),
-        ROLE / "meta" / "argument_specs.yml": _in_yaml(ROLE / "meta" / "argument_specs.yml", 6, variables()),
-        ROLE / "defaults" / "main.yml": _in_yaml(ROLE / "defaults" / "main.yml", 0, _defaults()),
+        CONFIGZ: _in_file(CONFIGZ, 4, (f'"{field.key}",' for field in OBSERVED)),
+        ROLE / "meta" / "argument_specs.yml": _in_file(ROLE / "meta" / "argument_specs.yml", 6, variables()),
+        ROLE / "defaults" / "main.yml": _in_file(ROLE / "defaults" / "main.yml", 0, _defaults()),
         ROLE / "vars" / "main.yml": _vars(ROLE / "vars" / "main.yml"),
         PAGE: _page(PAGE.read_text(encoding="utf-8")),
     }
@@ -86,12 +77,12 @@ def _page(text: str) -> str:
     return text
 
 
-def _in_yaml(path: Path, indent: int, lines: Iterable[str]) -> str:
+def _in_file(path: Path, indent: int, lines: Iterable[str]) -> str:
     return _block(path.read_text(encoding="utf-8"), "kubelet's fields", indent, lines)
 
 
 def _vars(path: Path) -> str:
-    text = _in_yaml(path, 2, (f'{field.option}: "{{{{ {_passed(field)} }}}}"' for field in FIELDS))
+    text = _in_file(path, 2, (f'{field.option}: "{{{{ {_passed(field)} }}}}"' for field in FIELDS))
     return _block(text, "defaults of kubelet's fields", 0, _unset_defaults())
 
 

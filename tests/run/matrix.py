@@ -25,14 +25,12 @@ from .venvs import Recipe
 
 NODE_PYTHON = "3.7"
 
-FOLLOWS_THE_RELEASE = ("ansible-core", "resolvelib")
-"""Pins of constraints.txt that apply only to the newest release."""
-
 # Only these import ansible-core: tests/unit/project/test_sources.py checks that.
 UNITS = ("tests/unit/action", "tests/unit/plugin_utils/node")
-FILE_UNITS = ("tests/unit/action/test_files_actions.py", UNITS[1])
+FLEET_UNITS = ("tests/unit/action/test_fleet_callback.py", "tests/unit/action/test_fleet_results.py")
+FILE_UNITS = ("tests/unit/action/test_files_actions.py", *FLEET_UNITS, UNITS[1])
 RELEASES = {"2.17": UNITS, "2.18": FILE_UNITS, "2.20": FILE_UNITS, "2.21": UNITS}
-"""The oldest and the newest release run all of them, as 2.19 does in the stage `units`; others run those of files."""
+"""The oldest and the newest release run all of them, as 2.19 does in the stage `units`; the others run a part."""
 NEWER_PYTHON = {"2.20": (3, 12), "2.21": (3, 12)}
 """The oldest Python of a controller, where it is newer than the one of `make setup`: setup.cfg of ansible-core."""
 NEWER_PYTHONS = ("3.12", "3.13", "3.14")
@@ -60,7 +58,7 @@ def results() -> Iterator[tuple[str, bool]]:
         except LabError as error:
             print(f"{NOT_RUN}everything on ansible-core {release}: {error}; or install Python {NEWER_PYTHONS[0]}")
             continue
-        python = venvs.provide(Recipe(f"core-{release}", interpreter, constraints()))
+        python = venvs.provide(Recipe(f"core-{release}", interpreter))
         # With two files only one process would work for long; three processes take a third more CPU time than one.
         processes = () if units is FILE_UNITS else ON_ALL_CPUS
         yield f"units on ansible-core {release}", run(python, "-m", "pytest", *processes, *units)
@@ -77,7 +75,7 @@ def node_units(selection: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
             f"{NOT_RUN}{name}: install Python {NODE_PYTHON}, for example with pyenv; only vermin checks the syntax now"
         )
         return
-    python = venvs.provide(Recipe(f"node-{NODE_PYTHON}", node_python, ""))
+    python = venvs.provide(Recipe(f"node-{NODE_PYTHON}", node_python))
     yield name, run(python, "-m", "pytest", *ON_ALL_CPUS, *selection, *NODE_UNITS)
 
 
@@ -89,12 +87,6 @@ def controller_python(release: str) -> Path:
     if sys.version_info[:2] >= NEWER_PYTHON.get(release, (0, 0)):
         return Path(sys.executable)
     return next(filter(None, map(find_python, NEWER_PYTHONS)), None) or trixie.provide()
-
-
-def constraints() -> str:
-    """The pins that also apply to older releases."""
-    lines = venvs.constraints().splitlines(keepends=True)
-    return "".join(line for line in lines if line.split("==")[0] not in FOLLOWS_THE_RELEASE)
 
 
 def find_python(version: str) -> Path | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from . import entry_points, field_files, knob_docs, structure_docs, variable_docs, variables, version_docs
+from . import entry_points, field_files, knob_docs, role_docs, structure_docs, variable_docs, variables, version_docs
 from .blocks import replace_block
 from .places import CHECKOUT
 from .stages import Stage
@@ -67,6 +67,7 @@ def main() -> int:
     field_files.write()
     entry_points.write()
     variables.write()
+    role_docs.write()
     return 0
 
 

@@ -46,6 +46,7 @@ _UNITS: Mapping[str, str] = {
     "colocation_priority_classes[].value": "a priority",
     "colocation_queues[].weight": "a share",
     "colocation_agent_port": "a TCP port",
+    "colocation_detailed_hosts": "hosts",
     "colocation_agent_verbosity": "a level",
 }
 """Units that no word of the description shows."""

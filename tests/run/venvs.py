@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Virtual environments that all checkouts of a user share, in ~/.cache/volcano-colocation by the digest of their pins.
+"""Virtual environments that all checkouts of a user share, in ~/.cache/volcano-colocation by the digest of their locks.
 
 tests/setup runs this file before anything is installed, so it needs only the standard library.
 """
@@ -20,7 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements"
-CONSTRAINTS = "constraints.txt"
+
+PIP_INSTALL = (
+    *("-m", "pip", "install", "--disable-pip-version-check", "--quiet"),
+    # A lock is complete, so no dependencies are resolved.
+    *("--require-hashes", "--no-deps"),
+)
+"""Arguments of Python."""
 
 STAMP = "complete"
 """A file that is written last: a directory without it is incomplete. Its time is that of the last use."""
@@ -34,15 +40,14 @@ IDENTITY = "import os, platform, sys; print(sys.version, platform.machine(), os.
 
 @dataclass(frozen=True)
 class Recipe:
-    """A virtual environment: ``requirements/<name>.txt`` with ``pins`` as constraints, made by ``interpreter``."""
+    """A virtual environment: the packages of ``requirements/locks/<name>.txt``, made by ``interpreter``."""
 
     name: str
     interpreter: Path
-    pins: str
 
     @property
     def digest(self) -> str:
-        return digest([identity(self.interpreter), *requirement_texts(self.name), self.pins])
+        return digest([identity(self.interpreter), lock_path(self.name).read_text(encoding="utf-8")])
 
     @property
     def directory(self) -> Path:
@@ -64,17 +69,9 @@ def identity(interpreter: Path) -> str:
     return subprocess.run([interpreter, "-I", "-c", IDENTITY], capture_output=True, text=True, check=True).stdout
 
 
-def requirement_texts(name: str) -> Iterator[str]:
-    """The text of a requirements file, and those of the files that it includes."""
-    text = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8")
-    yield text
-    for line in text.splitlines():
-        if line.startswith("-r "):
-            yield from requirement_texts(line.removeprefix("-r ").strip().removesuffix(".txt"))
-
-
-def constraints() -> str:
-    return (REQUIREMENTS / CONSTRAINTS).read_text(encoding="utf-8")
+def lock_path(name: str) -> Path:
+    """The file with the packages of an environment and their hashes; `make lock` writes it."""
+    return REQUIREMENTS / "locks" / f"{name}.txt"
 
 
 def is_complete(directory: Path) -> bool:
@@ -125,18 +122,8 @@ def provide(recipe: Recipe) -> Path:
 def install(recipe: Recipe, directory: Path) -> None:
     print(f"making {directory}", flush=True)
     _make(recipe.interpreter, directory)
-    constrained = directory / CONSTRAINTS
-    constrained.write_text(recipe.pins, encoding="utf-8")
-    pip: list[str | Path] = [
-        directory / "bin" / "python",
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "--quiet",
-    ]
-    requirements = ["--requirement", str(REQUIREMENTS / f"{recipe.name}.txt"), "--constraint", str(constrained)]
-    subprocess.run([*pip, *requirements], check=True)
+    python = directory / "bin" / "python"
+    subprocess.run([python, *PIP_INSTALL, "--requirement", lock_path(recipe.name)], check=True)
 
 
 def _make(interpreter: Path, directory: Path) -> None:
@@ -148,9 +135,7 @@ def _make(interpreter: Path, directory: Path) -> None:
     python = directory / "bin" / "python"
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = subprocess.run([python, "-I", "-c", where], capture_output=True, text=True, check=True).stdout.strip()
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", packages, "pip"], check=True
-    )
+    subprocess.run([sys.executable, *PIP_INSTALL, "--target", packages, "--requirement", lock_path("pip")], check=True)
 
 
 def _has(interpreter: Path, module: str) -> bool:
@@ -173,7 +158,7 @@ def main(arguments: list[str]) -> int:
 
     The interpreter that runs this file is the one of the environment.
     """
-    recipe = Recipe("dev", Path(sys.executable), constraints())
+    recipe = Recipe("dev", Path(sys.executable))
     command, *links = arguments
     if command == "path":
         print(recipe.directory)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A copy of the checkout in which the steps of a walkthrough were applied."""
+"""A copy of the checkout, also with the steps of a walkthrough applied."""
 
 from __future__ import annotations
 
@@ -64,17 +64,23 @@ class CheckoutCopy:
         return printed
 
 
-@contextmanager
-def followed(heading: str, directory: Path) -> Iterator[CheckoutCopy]:
-    """Yield a copy with the edits below a heading of the page, after `make docs`."""
+def copy_checkout(directory: Path) -> tuple[Path, Path]:
+    """Copy the files that git tracks or would; the copy, and a directory that has it under the collection's name."""
     root, collections = directory / "checkout", directory / "collections"
     for path in sources():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(CHECKOUT / path, root / path)
-    before = _contents(root)
+        shutil.copy2(CHECKOUT / path, root / path, follow_symlinks=False)
     link = collections / "ansible_collections" / "volcano" / "colocation"
     link.parent.mkdir(parents=True)
     link.symlink_to(root)
+    return root, collections
+
+
+@contextmanager
+def followed(heading: str, directory: Path) -> Iterator[CheckoutCopy]:
+    """Yield a copy with the edits below a heading of the page, after `make docs`."""
+    root, collections = copy_checkout(directory)
+    before = _contents(root)
     edits = walkthroughs.edits(walkthroughs.PAGE.read_text(encoding="utf-8"), heading)
     for edit in edits:
         walkthroughs.apply(edit, root)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 KINDS = ("modules", "action", "doc_fragments", "module_utils", "plugin_utils")
 LAYERS = ("module_utils", "plugin_utils")
@@ -18,9 +19,19 @@ COLLECTION = ("ansible_collections", "volcano", "colocation", "plugins")
 MARK = "__init__"
 DRIVER = "cgroup_driver"
 """A setting; the files that mention it show how widely one setting is spread."""
+ALIGNMENT = (
+    ("action", "node_align"),
+    ("modules", "node_align"),
+    ("modules", "node_snapshot"),
+    ("modules", "node_transaction"),
+)
+"""What the role ``node`` runs to change a node; each setting passes through files that these load."""
+ROLE = Path("roles", "node")
 
 Dotted = tuple[str, ...]
 """The parts of a name: ``("module_utils", "cgroup", "names")``."""
+Name = TypeVar("Name", str, Dotted)
+"""A node of a graph of imports."""
 
 
 @dataclass(frozen=True)
@@ -130,15 +141,42 @@ def cycles(graph: Mapping[str, set[str]]) -> list[list[str]]:
     return sorted(map(list, groups))
 
 
-def _reachable(start: str, graph: Mapping[str, set[str]]) -> set[str]:
-    reached: set[str] = set()
-    waiting = list(graph[start])
+def _reachable(start: Name, graph: Mapping[Name, set[Name]]) -> set[Name]:
+    reached: set[Name] = set()
+    waiting = list(graph.get(start, ()))
     while waiting:
-        package = waiting.pop()
-        if package not in reached:
-            reached.add(package)
-            waiting += graph[package]
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += graph.get(name, ())
     return reached
+
+
+def way(plugins: Path) -> list[str]:
+    """Files through which DRIVER passes under its name, from the role's variable to the proof on the node.
+
+    They are those of the role, and those that the alignment of a node loads; documentation and comments do not count.
+    """
+    files = {file.name: file for file in load(plugins)}
+    graph = {name: set(file.imports) for name, file in files.items()}
+    loaded = set(ALIGNMENT).union(*(_reachable(name, graph) for name in ALIGNMENT)) & files.keys()
+    passing = (f"plugins/{'/'.join(name)}.py" for name in sorted(loaded) if DRIVER in set(_words(files[name].text)))
+    return [*_role_files(plugins.parent), *passing]
+
+
+def _role_files(checkout: Path) -> Iterator[str]:
+    for path in sorted((checkout / ROLE).rglob("*.yml")):
+        if DRIVER in path.read_text(encoding="utf-8"):
+            yield path.relative_to(checkout).as_posix()
+
+
+def _words(text: str) -> Iterator[str]:
+    """Identifiers and whole strings; ``?`` marks an optional key in a schema."""
+    for node in ast.walk(ast.parse(text)):
+        for attribute in ("id", "attr", "arg", "name", "value"):
+            word = getattr(node, attribute, None)
+            if isinstance(word, str):
+                yield word.lstrip("?")
 
 
 def namesakes(files: tuple[PluginFile, ...]) -> dict[str, list[str]]:
@@ -158,10 +196,13 @@ def longest(files: tuple[PluginFile, ...]) -> tuple[int, str]:
     return max(functions, default=(0, "none"))
 
 
-def report(files: tuple[PluginFile, ...]) -> Iterator[str]:
+def report(plugins: Path) -> Iterator[str]:
     """The counts as lines of text."""
+    files = load(plugins)
     counts = {kind: sum(file.name[0] == kind for file in files) for kind in KINDS}
     yield f"files: {len(files)} ({', '.join(f'{kind} {count}' for kind, count in counts.items())})"
+    marks = len(list(plugins.rglob(f"{MARK}.py"))) - sum(file.is_mark for file in files)
+    yield f"empty {MARK}.py, not counted as files: {marks}"
     yield f"lines: {sum(file.lines for file in files)}, median {statistics.median(file.lines for file in files):g}"
     imported = importers(files)
     single = [name for name, count in imported.items() if count == 1 and name[0] in LAYERS]
@@ -169,6 +210,9 @@ def report(files: tuple[PluginFile, ...]) -> Iterator[str]:
     lines, where = longest(files)
     yield f"longest function: {lines} lines, {where}"
     yield f"files that mention {DRIVER}: {sum(DRIVER in file.text for file in files)}"
+    passed = way(plugins)
+    yield f"files on the way of {DRIVER}: {len(passed)}"
+    yield from (f"  {path}" for path in passed)
     same = namesakes(files)
     yield f"names of several files: {len(same)}"
     yield from (f"  {name}: {', '.join(paths)}" for name, paths in same.items())
@@ -185,11 +229,10 @@ def _graph_lines(graph: Mapping[str, set[str]]) -> Iterator[str]:
 
 def main(arguments: list[str]) -> int:
     plugins = Path(arguments[0]) if arguments else Path(__file__).resolve().parents[2] / "plugins"
-    files = load(plugins)
-    if not files:
+    if not load(plugins):
         sys.stderr.write(f"{plugins} has no Python files. Name the plugins directory of a checkout.\n")
         return 2
-    sys.stdout.writelines(f"{line}\n" for line in report(files))
+    sys.stdout.writelines(f"{line}\n" for line in report(plugins))
     return 0
 
 

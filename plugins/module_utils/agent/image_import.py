@@ -13,8 +13,7 @@ import os
 from dataclasses import asdict, dataclass
 from typing import Any, Sequence
 
-from ..cri.image_client import Image, ImageClient, ImageUse, with_digest_type
-from ..cri.runtime_client import socket_path
+from ..cri.runtime_client import Image, ImageClient, ImageUse, socket_path, with_digest_type
 from ..errors import ColocationError
 from ..host import Clock, CommandResult, Host
 from ..snapshot.file_evidence import describe

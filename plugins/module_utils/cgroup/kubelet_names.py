@@ -120,6 +120,32 @@ def container_cgroup(pod: str, runtime: str, identity: str) -> str:
     return f"{pod}/{_DIRECTORY_PREFIXES[runtime]}{identity}"
 
 
+def reserved_paths(name: str) -> list[str]:
+    """The paths that a *ReservedCgroup value can mean: the path itself (cgroupfs) or the slice of that name (systemd).
+
+    Source: kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName, ToSystemd.
+    """
+    base = name.rpartition("/")[2]
+    unit = base if base.endswith(slice_names.SUFFIX) else base + slice_names.SUFFIX
+    paths = [name.strip("/"), "" if slice_names.name_problem(unit) else slice_names.expand(unit)]
+    return [path for path in paths if path and ".." not in path.split("/")]
+
+
+def slice_of(cgroup: str, driver: Driver) -> str:
+    """The slice that a *ReservedCgroup means under a driver; empty if it is not a systemd slice.
+
+    systemd: the last part with or without .slice; cgroupfs: the path as it is written, which must be the path of a
+    slice (pkg/kubelet/cm/cgroup_manager_linux.go CgroupName).
+    """
+    paths = reserved_paths(cgroup)
+    if len(paths) < 2:
+        return ""
+    expanded = paths[-1]
+    if driver is Driver.CGROUPFS and expanded != cgroup.strip("/"):
+        return ""
+    return expanded.rpartition("/")[2]
+
+
 def unit_of(cgroup: str) -> str | None:
     """The unit of the node's systemd that has this cgroup; None for every other cgroup.
 

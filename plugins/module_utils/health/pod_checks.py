@@ -9,8 +9,7 @@ from typing import Collection
 from ..cgroup.container_paths import decisive_path, driver_of
 from ..cri.grpc import CriFailure
 from ..cri.messages import ContainerState
-from ..cri.node_access import Node
-from ..cri.runtime_client import CriClient
+from ..cri.runtime_client import CriClient, Node
 from . import pod_sandboxes
 from .finding import Finding, Verdict
 from .pod_sandboxes import running_pods

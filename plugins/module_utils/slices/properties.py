@@ -203,7 +203,7 @@ def _text(name: str, option: Any) -> str:
         return separator.join(str(item).strip() for item in option)
     if isinstance(option, (int, float, str)):
         return str(option).strip()
-    raise ColocationError(f"{name}: {option!r} is not a value", "Use a text, a number or a list")
+    raise ColocationError(f"{name}: {option!r} is not a value", "Use a string, a number or a list")
 
 
 def _lines(name: str, rule: Rule, text: str) -> tuple[str, ...]:

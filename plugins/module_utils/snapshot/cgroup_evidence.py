@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..cgroup import container_paths, slice_names
+from ..cgroup import container_paths
 from ..cgroup.hierarchy import ROOT, cgroup_mounts, parse_mount
-from ..cgroup.kubelet_names import qos_classes
+from ..cgroup.kubelet_names import qos_classes, reserved_paths
 from ..host import Host
 from .file_evidence import describe, kernel_text, list_names
 from .kubelet_files import hints
@@ -102,17 +102,6 @@ def reserved_names(kubelet: Mapping[str, Any]) -> list[str]:
     return sorted({*flags, *(value for text in texts for _name, value in hints(text, *RESERVED_FIELDS))})[
         :RESERVED_LIMIT
     ]
-
-
-def reserved_paths(name: str) -> list[str]:
-    """The paths that a *ReservedCgroup value can mean: the path itself (cgroupfs) or the slice of that name (systemd).
-
-    Source: kubernetes pkg/kubelet/cm/cgroup_manager_linux.go ParseSystemdToCgroupName, ToSystemd.
-    """
-    base = name.rpartition("/")[2]
-    unit = base if base.endswith(slice_names.SUFFIX) else base + slice_names.SUFFIX
-    paths = [name.strip("/"), "" if slice_names.name_problem(unit) else slice_names.expand(unit)]
-    return [path for path in paths if path and ".." not in path.split("/")]
 
 
 def reserved_cgroups(

@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from ..host import Host
+from ..state.files import REMEDIES
 
 CONFIG_LIMIT = 1 << 20
 """Bytes of a configuration file that is collected; a longer file is recorded with an error instead of its text."""
@@ -37,7 +38,7 @@ def describe(host: Host, path: str) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {"kind": "missing"}
     except OSError as error:
-        return {"kind": "unknown", "error": str(error.strerror or error)}
+        return {"kind": "unknown", **read_error(error)}
     except ValueError as error:
         return {"kind": "unknown", "error": str(error)}
     evidence = {
@@ -62,20 +63,24 @@ def capture(host: Host, path: str) -> dict[str, Any]:
     try:
         content = b"" if host.is_masked(path) else host.read_bytes(path, CONFIG_LIMIT)
     except OSError as error:
-        evidence.update(
-            _size_error(host, path) if error.errno == errno.EFBIG else {"error": str(error.strerror or error)}
-        )
+        evidence.update(_size_error(host, path) if error.errno == errno.EFBIG else read_error(error))
         return evidence
     evidence["sha256"] = hashlib.sha256(content).hexdigest()
     evidence["text"] = content.decode("utf-8", "surrogateescape")
     return evidence
 
 
+def read_error(error: OSError) -> dict[str, Any]:
+    """``{error, remedy}`` of a file or directory that was not read; no remedy for an unknown cause."""
+    remedy = REMEDIES.get(error.errno or 0)
+    return {"error": str(error.strerror or error), **({"remedy": remedy} if remedy else {})}
+
+
 def _size_error(host: Host, path: str) -> dict[str, Any]:
     """The error and remedy of a file that is longer than CONFIG_LIMIT."""
     size = host.stat(path).st_size
     return {
-        "error": "has %d bytes, and a configuration file of more than %d (1 MiB) is not read" % (size, CONFIG_LIMIT),
+        "error": "it has %d bytes, more than a configuration file may have: %d (1 MiB)" % (size, CONFIG_LIMIT),
         "remedy": "Take out what is not configuration, such as comments, or move it to a drop-in or an import",
     }
 

@@ -9,7 +9,6 @@ import re
 import socket
 from typing import Any, Iterable
 
-from .configz_fields import FIELDS
 from .kubelet_files import hints
 from .process_evidence import command_line_option
 
@@ -72,6 +71,38 @@ def healthz(address: tuple[str, int], timeout: float = 3.0) -> str | None:
 
 CONFIGZ_TIMEOUT = 2.0
 CONFIGZ_LIMIT = 1 << 20
+FIELDS = (
+    # kubelet's fields: written by make docs
+    "cgroupDriver",
+    "cgroupRoot",
+    "cpuManagerPolicy",
+    "cpuManagerPolicyOptions",
+    "topologyManagerPolicy",
+    "topologyManagerScope",
+    "topologyManagerPolicyOptions",
+    "memoryManagerPolicy",
+    "reservedMemory",
+    "reservedSystemCPUs",
+    "systemReservedCgroup",
+    "kubeReservedCgroup",
+    "enforceNodeAllocatable",
+    "memoryThrottlingFactor",
+    "failCgroupV1",
+    "singleProcessOOMKill",
+    "podPidsLimit",
+    "readOnlyPort",
+    "featureGates",
+    "systemReserved",
+    "kubeReserved",
+    "evictionHard",
+    "cgroupsPerQOS",
+    "failSwapOn",
+    "containerRuntimeEndpoint",
+    "memoryReservationPolicy",
+    "staticPodPath",
+    # end of kubelet's fields
+)
+"""The fields that are read from /configz. Other fields may contain secrets, such as staticPodURLHeader."""
 
 
 def known_fields(body: bytes) -> dict[str, Any]:

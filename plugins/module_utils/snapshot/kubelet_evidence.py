@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..host import Host
-from .file_evidence import capture, describe, list_names
+from .file_evidence import capture, describe, list_names, read_error
 from .kubelet_endpoints import configz, healthz, healthz_address
 from .kubelet_files import UNIT, capture_all, dropin_sources, dropin_variable, hints, start_words, unit_sources, walk
 from .process_evidence import command_line_option
@@ -58,7 +58,7 @@ def kubeadm_patches(host: Host, directory: str) -> dict[str, Any]:
         try:
             _list_patches(host, directory, patches)
         except OSError as error:
-            patches["error"] = str(error.strerror or error)
+            patches.update(read_error(error))
     patches["files"] = capture_all(host, patches["paths"])
     return patches
 

@@ -22,7 +22,7 @@ from ..systemd.unit_syntax import (
     section_settings,
     split_words,
 )
-from .file_evidence import capture
+from .file_evidence import capture, read_error
 
 _VALUE = r"[ \t]*:[ \t]*[\"']?([^\"'#\s,}]+)"
 
@@ -107,7 +107,7 @@ def dropins(host: Host, directory: str | None) -> dict[str, Any]:
             if position >= _MAX_ENTRIES:
                 break
     except OSError as error:
-        listing["error"] = str(error.strerror or error)
+        listing.update(read_error(error))
     return listing
 
 

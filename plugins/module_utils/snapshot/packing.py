@@ -33,7 +33,7 @@ def pack(snapshot: Mapping[str, Any]) -> str:
 def unpack(text: Any) -> Any:
     """The packed value, as plain builtins; NotUnpacked when ``text`` is truncated, too large or not a packed value."""
     if not isinstance(text, str):
-        raise NotUnpacked("arrived as %s, not as a text" % type(text).__name__, "Run this again")
+        raise NotUnpacked("arrived as %s, not as a string" % type(text).__name__, "Run this again")
     try:
         return json.loads(_decompress(base64.b64decode(text, validate=True)).decode("ascii"))
     except (ValueError, zlib.error, RecursionError) as error:

@@ -155,7 +155,7 @@ def parse_file_attributes(section: Section | None) -> FileAttributes | None:
     mode = require_match(section.text("mode"), MODE, section.at("mode"), "an octal mode like 0644")
     xattrs = section.value("xattrs") or {}
     if not isinstance(xattrs, dict) or not all(_is_hexadecimal(value) for value in xattrs.values()):
-        raise invalid_field(section.at("xattrs"), "an object of hexadecimal texts")
+        raise invalid_field(section.at("xattrs"), "an object of hexadecimal strings")
     uid, gid = require_match(section.text("owner"), OWNER, section.at("owner"), "UID:GID").split(":")
     attributes = FileAttributes(int(mode, 8), int(uid), int(gid), xattrs)
     section.finish()

@@ -27,9 +27,12 @@ REMEDIES = {
     errno.EROFS: "Remount it read-write, or exclude this node",
     errno.ELOOP: "Replace the link with the file itself",
     errno.ENOTDIR: "Move away what exists at the path of the directory",
+    errno.ENOENT: "Restore it from a backup",
+    errno.EISDIR: "Move the directory away",
     errno.EBUSY: "The file is itself a mount point: edit the file behind the mount",
     errno.EPERM: "Check for an immutable attribute (lsattr) and the permissions of the become user",
-    errno.EACCES: "Check the permissions of the become user",
+    errno.EACCES: "Use become: true with a user that may do this; SELinux and AppArmor log what they deny",
+    errno.EIO: "Check the disk: the kernel's log (dmesg) has the cause",
 }
 
 

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A running transaction: the data that its steps share, and the result of a refused transaction."""
+"""A running transaction: the data that its steps share, its time limits, and the result of a refused transaction."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from ..cri.node_access import Node
+from ..cri.runtime_client import Node
 from ..errors import ColocationError
 from ..health.gate import Restarts
 from ..state.files import file_error
@@ -16,6 +16,14 @@ from ..state.plan_document import Plan
 from ..state.store import STATE_DIRECTORY, Store
 
 Report = Callable[[str], None]
+
+ROLLBACK_GATES = 2
+"""Gate timeouts to wait for the old state after a roll-back: it is the last attempt, and the node may be slow."""
+GATES = 1 + ROLLBACK_GATES
+MARGIN = 1800.0
+"""Seconds in addition to the gate timeouts after which systemd stops a hanging engine."""
+STOP_TIMEOUT = 900
+"""Seconds that an engine has for the roll-back after a stop request; then systemd kills it."""
 
 
 def never_cancelled() -> None:
@@ -44,6 +52,16 @@ class TransactionContext:
     def backups(self) -> str:
         """Path on this machine of the directory of backups."""
         return self.store.path(self.journal.id, "backups")
+
+
+def run_time(gate_timeout: float) -> float:
+    """Seconds after which systemd asks the engine to end."""
+    return GATES * gate_timeout + MARGIN
+
+
+def life_time(gate_timeout: float) -> float:
+    """Seconds after which an engine has ended in any case. The controller waits a limited time longer."""
+    return run_time(gate_timeout) + STOP_TIMEOUT
 
 
 def error_message(error: Exception) -> str:

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from ..cri.node_access import Node
+from ..cri.runtime_client import Node
 from ..errors import ColocationError
 from ..host import Clock, Host
 from ..state import installed_engine
@@ -18,10 +18,9 @@ from ..state.plan_document import ID, Plan, parse_plan
 from ..state.store import LAUNCHES, RESULT, Store
 from ..systemd.service_units import ServiceError, show
 from . import preflight, recovery, runner
-from .context import refusal_result
+from .context import STOP_TIMEOUT, life_time, refusal_result, run_time
 from .preflight import Refused, require_systemd
 from .recovery import RecoveryMode
-from .time_limits import STOP_TIMEOUT, life_time, run_time
 
 POLL = 0.2
 UNIT_POLL = 5.0

@@ -14,9 +14,8 @@ from ..state.files import Saved, content_sha256
 from ..state.journal import State
 from ..systemd.service_units import ServiceError, show
 from . import boot_unit
-from .context import TransactionContext, error_message, never_cancelled
+from .context import ROLLBACK_GATES, TransactionContext, error_message, never_cancelled
 from .steps import STEPS, Step
-from .time_limits import ROLLBACK_GATES
 
 
 def roll_back(context: TransactionContext, reason: str) -> None:

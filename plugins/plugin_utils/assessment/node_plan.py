@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
-from ...module_utils.snapshot.cgroup_evidence import reserved_paths
+from ...module_utils.cgroup.kubelet_names import Driver, reserved_paths, slice_of
 from ..facts.node_state import NodeFacts
 from ..plan.change_set import Change, Impact, Plan, Refusal
 from ..plan.desired_state import drivers_after, resolve_profile
@@ -23,7 +22,6 @@ from ..rules.catalogue import refusals
 from ..rules.kubelet_startup import refuse_startup
 from ..rules.reservations import NEEDED_V2, missing_parts, required_hierarchies
 from ..rules.transaction_records import journal_refusals, ledger_refusals
-from ..settings.kubelet_reservations import slice_of
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def _needs_permission(changes: tuple[Change, ...], pods: int) -> Refusal:
     return Refusal(
         "needs-disruption",
         f"{pods} pod(s) run on this node, and these changes stop and recreate them: {listed}",
-        "Set allow_disruption (colocation_allow_disruption) to true to apply them one node at a time,"
+        "Set colocation_allow_disruption to true to apply them one node at a time,"
         " or to false to apply only changes that do not disturb pods and to report the others as pending.",
         variable="allow_disruption",
     )

@@ -16,7 +16,7 @@ from ..kube.identity import NOT_OBSERVED, find_node_name, is_observed, parse_ide
 from ..node.action_base import strip_tags
 from ..node.cluster_action import ClusterAction, HostvarsAction
 from ..node.transport import Node
-from ..profile.argspec import Spec
+from ..profile.argspec import DETAILED_HOSTS, Spec
 from .evictable_pods import EvictionRules
 from .eviction_api import DrainCluster
 
@@ -35,11 +35,13 @@ NODE_DRAIN: Spec = {
 
 ROLLOUT_PREVIEW: Spec = {
     **API_SERVER_OPTIONS,
+    **DETAILED_HOSTS,
     "nodes": {"type": "list", "elements": "str", "required": True},
     "batches": {"type": "list", "elements": "str", "default": ["1"]},
 }
 
 ROLLOUT_TABLE: Spec = {
+    **DETAILED_HOSTS,
     "nodes": {"type": "list", "elements": "str", "required": True},
     "failed": {"type": "dict", "default": {}},
 }

@@ -152,7 +152,12 @@ def render_table(rows: Iterable[TableRow]) -> str:
     states = max((len(row.state) for row in listed), default=0)
     lines = [f"{row.node:{width}}  {row.state:{states}}  {row.what}".rstrip() for row in listed[:MAX_ROWS]]
     more = [f"and {len(listed) - MAX_ROWS} more"] if len(listed) > MAX_ROWS else []
-    counts = Counter(row.state for row in ordered)
+    return "\n".join([*map(one_line, lines), *more, render_totals(ordered)])
+
+
+def render_totals(rows: Sequence[TableRow]) -> str:
+    """The number of nodes in each state, the worst first."""
+    counts = Counter(row.state for row in rows)
     sums = ", ".join(f"{counts[state]} {state}" for state in STATE_ORDER if counts[state])
-    nodes = "1 node" if len(ordered) == 1 else f"{len(ordered)} nodes"
-    return "\n".join([*map(one_line, lines), *more, f"{nodes} in the rollout: {sums}"])
+    nodes = "1 node" if len(rows) == 1 else f"{len(rows)} nodes"
+    return f"{nodes} in the rollout: {sums}"

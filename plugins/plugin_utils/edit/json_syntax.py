@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from .readers import DUPLICATE_REMEDY, MAX_DEPTH, require_shallow
 from .splice import BOM, line_number
+from .syntax_messages import explain, repeated_key
 from .text_errors import ParseError
+from .toml_parser import MAX_DEPTH, require_shallow
 from .yaml_syntax import Entry, Kind, Node
 
 _WHITESPACE = re.compile(r"[ \t\r\n]*")
@@ -106,7 +107,7 @@ def read_object(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
     pairs = _Pairs()
     document = _decode_document(body, pairs)
     if not isinstance(document, dict):
-        raise ParseError("not a mapping of keys to values", 1)
+        raise ParseError("not a mapping of keys to values", 1, remedy="Write one object in braces")
     try:
         require_shallow(document)
     except RecursionError:
@@ -119,15 +120,24 @@ def _decode_document(body: str, pairs: _Pairs) -> Any:
         return json.loads(body, object_pairs_hook=pairs.mapping, parse_int=_integer, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         # Without its cause, which contains the text.
-        raise ParseError(f"not JSON: {error.msg}", error.lineno, error.colno) from None
+        message = explain("JSON", error.msg)
+        raise NotJson(message.problem, error.lineno, error.colno, message.remedy) from None
     except _Constant as error:
-        raise ParseError(f"not JSON: {error} is not one of its numbers", _line_of_constant(body)) from None
+        raise NotJson(
+            f"{error}, which is not a number of JSON",
+            _line_of_constant(body),
+            remedy="Write a number",
+        ) from None
     except RecursionError:
         raise _too_deep() from None
 
 
 def _too_deep() -> ParseError:
     return ParseError(f"nested deeper than {MAX_DEPTH} levels", remedy="Reduce the nesting")
+
+
+class NotJson(ParseError):
+    """The text is not JSON; the message names what JSON does not allow."""
 
 
 class _Constant(ValueError):
@@ -150,16 +160,17 @@ class _Pairs:
 
 
 def _duplicate(body: str) -> ParseError:
-    entry = next(_repeated_entries(parse_json_nodes(body)))
-    return ParseError(f"duplicate key {entry.key!r}", line_number(body, entry.key_start), remedy=DUPLICATE_REMEDY)
+    first, entry = next(_repeated_entries(parse_json_nodes(body)))
+    return repeated_key(entry.key, line_number(body, entry.key_start), line_number(body, first.key_start))
 
 
-def _repeated_entries(node: Node) -> Iterator[Entry]:
-    known: set[str] = set()
+def _repeated_entries(node: Node) -> Iterator[tuple[Entry, Entry]]:
+    """(the first, a later one) of entries with the same key."""
+    known: dict[str, Entry] = {}
     for entry in node.entries:
-        if entry.key in known:
-            yield entry
-        known.add(entry.key)
+        first = known.setdefault(entry.key, entry)
+        if first is not entry:
+            yield first, entry
         yield from _repeated_entries(entry.node)
     for item in node.items:
         yield from _repeated_entries(item)

@@ -15,14 +15,14 @@ from typing import Any
 
 from .document_changes import Changes
 from .json_splice import edit_json
-from .json_syntax import parse_json_nodes, read_object
+from .json_syntax import NotJson, parse_json_nodes, read_object
 from .readers import read_first_document
 from .splice import BOM, Envelope, line_number
 from .text_errors import ParseError
 from .yaml_splice import edit_yaml
 from .yaml_syntax import Node, parse_nodes
 
-FLOW_REMEDY = "Write it as JSON, with keys and texts in double quotes, or one key a line without the outer braces"
+WITHOUT_BRACES = "write YAML: one key a line, without the outer braces"
 
 
 def begins_as_json(text: str) -> bool:
@@ -59,10 +59,10 @@ def decode_kubelet(text: str) -> tuple[dict[str, Any], tuple[ParseError, ...]]:
     except ParseError as error:
         if not decodes_as_json(text):
             return read_first_document(text)
-        if error.remedy:
+        if not isinstance(error, NotJson):
             raise
-        message = f"begins with {{, so kubelet reads it as JSON, but it is {error.message}"
-        raise ParseError(message, error.line, error.column, FLOW_REMEDY) from None
+        message = f"begins with {{, so kubelet reads it as JSON, which does not allow this: {error.message}"
+        raise ParseError(message, error.line, error.column, f"{error.remedy}, or {WITHOUT_BRACES}") from None
 
 
 AGENT_KEYS = ("cgroupDriver", "cpuManagerPolicy")

@@ -10,7 +10,6 @@ fast as a parser in Python.
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
 from collections.abc import Iterator
@@ -18,7 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from .splice import BOM, line_number
+from .syntax_messages import RepeatedKey, explain, repeated_key
 from .text_errors import ParseError, library
+from .toml_errors import toml_error
+from .toml_parser import MAX_DEPTH, parse_toml
 
 ResolvedScalar = str | bool | int | float | None
 
@@ -97,17 +99,14 @@ class Events:
         return isinstance(event, self.yaml.MappingStartEvent)
 
 
-# A node is less trusted than the controller: nesting and aliases of its files must not exhaust the controller.
-MAX_DEPTH = 100
+# A node is less trusted than the controller: aliases of its files must not exhaust the controller.
 MAX_NODES = 100_000
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset((_TAG + "str", _TAG + "timestamp", _TAG + "binary"))
 _RESOLVED_TAGS = frozenset((_TAG + "int", _TAG + "float", _TAG + "bool", _TAG + "null"))
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_TOML_PLACE = re.compile(r" ?\(at (?:line (\d+), column (\d+)|end of document)\)")
 MERGE_REMEDY = "Write the merged keys out"
-DUPLICATE_REMEDY = "Keep the one that is meant and delete the other"
 
 
 def read_yaml(text: str) -> dict[str, Any]:
@@ -136,9 +135,14 @@ def read_first_document(text: str) -> tuple[dict[str, Any], tuple[ParseError, ..
         line = line_number(body, wrong.start()) if wrong else None
         raise ParseError("a character that YAML does not allow", line, remedy="Save the file as UTF-8") from None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
         # Without its cause, whose message quotes the line.
-        raise ParseError(error.problem or error.context, mark.line + 1, mark.column + 1) from None
+        raise _yaml_error(error) from None
+
+
+def _yaml_error(error: Any) -> ParseError:
+    mark = error.problem_mark or error.context_mark
+    message = explain("YAML", error.problem, error.context)
+    return ParseError(message.problem, mark.line + 1, mark.column + 1, message.remedy)
 
 
 class _YamlReader:
@@ -163,7 +167,7 @@ class _YamlReader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise _at(root, "the document is not a mapping of keys to values")
+            raise _at(root, "the document is not a mapping of keys to values", "Write one 'key: value' on each line")
         return value
 
     def _note_what_follows(self) -> None:
@@ -171,8 +175,7 @@ class _YamlReader:
         try:
             following = self._next()
         except self._yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            self.notes.append(ParseError(error.problem or error.context, mark.line + 1, mark.column + 1))
+            self.notes.append(_yaml_error(error))
             return
         if not isinstance(following, self._yaml.StreamEndEvent):
             self.notes.append(_at(following, "a second document in one file", "Keep one document"))
@@ -182,7 +185,7 @@ class _YamlReader:
             return self._aliased(event)
         before = self._count(event, 1)
         if depth > MAX_DEPTH:
-            raise _at(event, f"nested deeper than {MAX_DEPTH} levels")
+            raise _at(event, f"nested deeper than {MAX_DEPTH} levels", "Reduce the nesting")
         if isinstance(event, self._yaml.ScalarEvent):
             value: Any = _scalar(event)
         elif isinstance(event, self._yaml.MappingStartEvent):
@@ -195,7 +198,7 @@ class _YamlReader:
 
     def _aliased(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
-            raise _at(event, f"undefined alias *{event.anchor}")
+            raise _at(event, f"undefined alias *{event.anchor}", "Write the value out, or put it in quotes")
         value, nodes = self._anchors[event.anchor]
         self._count(event, nodes)
         return value
@@ -204,7 +207,7 @@ class _YamlReader:
         before = self._nodes
         self._nodes += nodes
         if self._nodes > MAX_NODES:
-            raise _at(event, f"more than {MAX_NODES} values")
+            raise _at(event, f"more than {MAX_NODES} values", "Write out fewer aliases")
         return before
 
     def _sequence(self, depth: int) -> list[Any]:
@@ -217,18 +220,19 @@ class _YamlReader:
 
     def _mapping(self, depth: int) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        own: set[str] = set()
+        own: dict[str, int] = {}
         event = self._next()
         while not isinstance(event, self._yaml.MappingEndEvent):
             if not isinstance(event, self._yaml.ScalarEvent):
-                raise _at(event, "a key that is not a plain name")
+                raise _at(event, "a key that is not a plain name", "Write it as key: value; render a template first")
             value = self._value(self._next(), depth)
             if event.value == "<<" and event.implicit[0]:
                 self._merge(result, event, value)
             else:
+                line, column = event.start_mark.line + 1, event.start_mark.column + 1
                 if event.value in own:
-                    self.notes.append(_at(event, f"duplicate key {event.value!r}", DUPLICATE_REMEDY))
-                own.add(event.value)
+                    self.notes.append(repeated_key(event.value, line, own[event.value], column))
+                own.setdefault(event.value, line)
                 result[event.value] = value
             event = self._next()
         return result
@@ -237,9 +241,11 @@ class _YamlReader:
         """In go-yaml v2 a merge key replaces keys above it; of several mappings the first has precedence."""
         for source in reversed(value) if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
-                raise _at(place, "a merge key needs a mapping")
+                raise _at(place, "a merge key needs a mapping", MERGE_REMEDY)
             for key in sorted(result.keys() & source.keys()):
-                self.notes.append(_at(place, f"duplicate key {key!r}, which a merge key (<<) replaces", MERGE_REMEDY))
+                line, column = place.start_mark.line + 1, place.start_mark.column + 1
+                message = f"a merge key (<<) replaces key {key!r} above it"
+                self.notes.append(RepeatedKey(message, line, column, MERGE_REMEDY))
             result.update(source)
 
 
@@ -250,10 +256,10 @@ def _scalar(event: Any) -> Any:
         return event.value
     if event.tag in _RESOLVED_TAGS:
         return resolve_plain(event.value)
-    raise _at(event, f"the tag {event.tag} is not understood")
+    raise _at(event, f"the tag {event.tag} is not supported", "Write the value without the tag")
 
 
-def _at(event: Any, message: str, remedy: str | None = None) -> ParseError:
+def _at(event: Any, message: str, remedy: str) -> ParseError:
     return ParseError(message, event.start_mark.line + 1, event.start_mark.column + 1, remedy)
 
 
@@ -261,45 +267,8 @@ def read_toml(text: str) -> dict[str, Any]:
     """The tables of a TOML text, {} if it is empty; ParseError if it is invalid, also for duplicate keys."""
     body = text.removeprefix(BOM)
     try:
-        document = _parsed_toml(body)
-        require_shallow(document)
+        return parse_toml(body)
     except ValueError as error:
-        raise _toml_error(body, error) from None
+        raise toml_error(body, error) from None
     except RecursionError:
-        raise ParseError("nested too deeply") from None
-    return document
-
-
-def require_shallow(document: Any) -> None:
-    """RecursionError for values that are nested too deeply to walk; dotted keys can do that in one line."""
-    level: list[Any] = [document]
-    for _depth in range(MAX_DEPTH):
-        inner = [value.values() if isinstance(value, dict) else value for value in level]
-        level = [value for values in inner for value in values if isinstance(value, (dict, list))]
-        if not level:
-            return
-    raise RecursionError
-
-
-def _parsed_toml(text: str) -> dict[str, Any]:
-    document: dict[str, Any] = _toml_reader().loads(text)
-    return document
-
-
-def _toml_reader() -> ModuleType:
-    """tomllib, or on Python 3.10, which ansible-core 2.17 still supports, the package tomli that it is based on."""
-    try:
-        return importlib.import_module("tomllib")
-    except ImportError:
-        return library("tomli")
-
-
-def _toml_error(text: str, error: ValueError) -> ParseError:
-    message = str(error)
-    match = _TOML_PLACE.search(message)
-    if match is None:
-        return ParseError(message)
-    message = message[: match.start()] + message[match.end() :]
-    if match[1] is None:
-        return ParseError(message + " at the end", line_number(text, len(text)))
-    return ParseError(message, int(match[1]), int(match[2]))
+        raise ParseError("nested too deeply", remedy="Reduce the nesting") from None

@@ -55,7 +55,7 @@ class Layout:
 
     @classmethod
     def of(cls, text: str) -> Layout:
-        parts = tuple(_scan(text))
+        parts = tuple(scan(text))
         tables = tuple(part for part in parts if isinstance(part, Table))
         return cls(text, tables, tuple(part for part in parts if isinstance(part, Setting)))
 
@@ -88,7 +88,7 @@ def indent(text: str, start: int) -> str:
     return match[0] if match else ""
 
 
-def _scan(text: str) -> Iterator[Table | Setting]:
+def scan(text: str) -> Iterator[Table | Setting]:
     table = Table((), 0, 0)
     arrays: set[Path] = set()
     yield table

@@ -160,7 +160,7 @@ def _replacement(layout: Layout, setting: Setting, edit: Edit) -> Iterator[Splic
     text, start, end = layout.text, setting.value_start, setting.value_end
     if text[start] == "{":
         raise _unsupported(text, setting.key_start, setting.path, "holds a table", "Correct or delete this key")
-    if isinstance(edit, (AppendItem, ItemRemoval)):
+    if isinstance(edit, (AppendItem, ItemRemoval)) or (isinstance(edit, list) and text[start] == "["):
         yield from array_splices(text, start, end, setting.path[-1], edit)
     else:
         yield Splice(start, end, value_text(edit, quote_of(text[start:end])))

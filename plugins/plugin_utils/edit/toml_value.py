@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .document_changes import REMOVE, AppendItem, Edit, Item, ItemRemoval, Path, PendingEdits, Removal
-from .readers import read_toml
-from .splice import NEWLINE, Array, Splice, append_to_array, apply_splices, line_number, remove_from_array
+from .bracket_list import Array, NewItem, append_to_array, remove_from_array, rewrite_array
+from .document_changes import REMOVE, AppendItem, Edit, Item, ItemRemoval, Path, PendingEdits, Removal, differing_path
+from .list_match import match_items
+from .splice import NEWLINE, Splice, apply_splices, line_number
 from .text_errors import UnsupportedEdit
+from .toml_parser import parse_toml
 
 _STRINGS = (
     r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}',
@@ -72,7 +74,7 @@ def key_at(text: str, start: int) -> tuple[tuple[str, ...], int]:
 
 def _unquoted(part: str) -> str:
     if part[0] == '"' and "\\" in part:
-        return next(iter(read_toml(f"{part} = 0")))
+        return next(iter(parse_toml(f"{part} = 0")))
     return part[1:-1] if part[0] in "\"'" else part
 
 
@@ -113,18 +115,31 @@ def quote_of(source: str, default: str = '"') -> str:
 _BETWEEN_ITEMS = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
 
 
-def array_splices(text: str, start: int, end: int, key: str, edit: AppendItem | ItemRemoval) -> Iterator[Splice]:
-    """Edit the array at text[start:end]; UnsupportedEdit if the value is not an array."""
+def array_splices(
+    text: str, start: int, end: int, key: str, edit: AppendItem | ItemRemoval | Sequence[Item]
+) -> Iterator[Splice]:
+    """Edit the array at text[start:end], or replace its items; UnsupportedEdit if the value is not an array."""
     line = line_number(text, start)
     if text[start] != "[":
         raise UnsupportedEdit(f"{key} is not a list", line, "Correct or delete this key")
     array = Array(text, start, end, tuple(_array_items(text, start + 1)))
     if isinstance(edit, AppendItem):
         yield from append_to_array(array, value_text(edit.item, quote_of(text[start:end])))
+    elif not isinstance(edit, ItemRemoval):
+        yield from rewrite_array(array, tuple(_new_items(array, edit)))
     elif len(edit.places) != 1:
         raise UnsupportedEdit(f"{key} holds an item twice", line, "Keep one of the two")
     else:
         yield from remove_from_array(array, edit.places[0])
+
+
+def _new_items(array: Array, values: Sequence[Item]) -> Iterator[NewItem]:
+    sources = [array.text[start:end] for start, end in array.items]
+    old_values = [parse_toml(f"x = {source}")["x"] for source in sources]
+    quote = quote_of(array.text[array.start : array.end])
+    for value, old in zip(values, match_items(old_values, values), strict=True):
+        same = old is not None and differing_path(old_values[old], value) is None
+        yield NewItem(sources[old] if same and old is not None else value_text(value, quote), old)
 
 
 def _array_items(text: str, at: int) -> Iterator[tuple[int, int]]:
@@ -199,7 +214,7 @@ def _changed_entry(text: str, item: _Item, todo: PendingEdits) -> str:
         raise UnsupportedEdit(f"{item.key[0]} is {kind} here", line, "Correct or delete this key")
     if isinstance(edit, dict):
         value = inline_table(text, item.value, item.end, edit)
-    elif isinstance(edit, (AppendItem, ItemRemoval)):
+    elif isinstance(edit, (AppendItem, ItemRemoval)) or (isinstance(edit, list) and text[item.value] == "["):
         changed = apply_splices(text, array_splices(text, item.value, item.end, item.key[0], edit))
         value = changed[item.value : item.end + len(changed) - len(text)]
     else:

@@ -4,23 +4,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .document_changes import Changes, Item, apply_edits, missing_edits, to_tree
 from .readers import read_yaml
-from .splice import Envelope, Splice, apply_splices, line_end, line_end_style, line_number, line_start, require_document
+from .splice import Envelope, Splice, apply_splices, line_end_style, line_number, require_document
 from .text_errors import EditError, UnsupportedEdit
-from .yaml_splice import is_marked, mapping_splices
-from .yaml_syntax import Kind, Node, Style, end_of_block, parse_nodes
+from .yaml_lists import dash_column, is_marked, item_lines
+from .yaml_splice import mapping_splices
+from .yaml_syntax import Kind, Node, Style, parse_nodes
 
 ItemPath: TypeAlias = "tuple[str | int, ...]"
 """The path of a value: keys of mappings and indexes of lists."""
-
-_DASH = re.compile(r"( *)-[ \t]+")
-_COMMENT = re.compile(r"( *)#")
 
 
 def set_in_item(text: str, at: ItemPath, changes: Changes) -> str:
@@ -38,8 +35,8 @@ def insert_item(text: str, at: ItemPath, place: int, item: Item) -> str:
     """Insert an item at index ``place`` of the list at ``at``; EditError unless each item has a line with a dash."""
     opened = _Opened.of(text)
     node = opened.block_list(at)
-    ranges = [_lines(opened.body, existing) for existing in node.items]
-    indent = _dash_column(opened.body, node.items[0])
+    ranges = [item_lines(opened.body, existing) for existing in node.items]
+    indent = dash_column(opened.body, node.items[0])
     position = ranges[place][0] if place < len(ranges) else ranges[-1][1]
     lines = opened.style.dashes([item], indent, line_end_style(opened.body, position))
     values = list(value_at(opened.document, at))
@@ -53,14 +50,14 @@ def move_item(text: str, origin: ItemPath, target: ItemPath) -> str:
     (*source_list, source), (*target_list, place) = origin, target
     source_node, target_node = opened.block_list(tuple(source_list)), opened.block_list(tuple(target_list))
     moved, before = source_node.items[int(source)], target_node.items[int(place)]
-    begin, end = _lines(opened.body, moved)
-    if len(source_node.items) == 1 or _dash_column(opened.body, moved) != _dash_column(opened.body, before):
+    begin, end = item_lines(opened.body, moved)
+    if len(source_node.items) == 1 or dash_column(opened.body, moved) != dash_column(opened.body, before):
         raise UnsupportedEdit(
             "an item that has to move is the only one of its list, or its new neighbours have another indentation",
             line_number(opened.body, moved.start),
             "Move it by hand",
         )
-    position = _lines(opened.body, before)[0]
+    position = item_lines(opened.body, before)[0]
     splices = [Splice(begin, end, ""), Splice(position, position, opened.body[begin:end])]
     value = value_at(opened.document, origin)
     after = _without(opened.document, origin)
@@ -149,24 +146,3 @@ class _Opened:
                 f"{render_path(at)} is not a list with a line for each item", line, "Write '- item' lines"
             )
         return node
-
-
-def _dash_column(text: str, item: Node) -> int:
-    dash = _DASH.match(text, line_start(text, item.start))
-    if dash is None or dash.end() != item.start:
-        line = line_number(text, item.start)
-        raise UnsupportedEdit("a list item does not follow its own dash", line, "Write it as a plain '- item' line")
-    return len(dash[1])
-
-
-def _lines(text: str, item: Node) -> tuple[int, int]:
-    """[begin, end) of an item's lines, with the comments right above its dash, and deeper ones below the item."""
-    column = _dash_column(text, item)
-    begin = line_start(text, item.start)
-    while begin:
-        above = line_start(text, begin - 1)
-        comment = _COMMENT.match(text, above)
-        if comment is None or len(comment[1]) != column:
-            break
-        begin = above
-    return begin, max(end_of_block(text, item, column), line_end(text, item.end))

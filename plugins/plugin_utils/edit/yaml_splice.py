@@ -16,6 +16,7 @@ from .document_changes import (
     Changes,
     Edit,
     EmptiedMapping,
+    Item,
     ItemRemoval,
     Path,
     PendingEdits,
@@ -28,19 +29,17 @@ from .document_changes import (
 from .readers import read_yaml, resolve_plain
 from .splice import (
     NEWLINE,
-    Array,
     Envelope,
     Splice,
-    append_to_array,
     apply_splices,
     line_end,
     line_end_style,
     line_number,
     line_start,
-    remove_from_array,
     require_document,
 )
 from .text_errors import UnsupportedEdit
+from .yaml_lists import block_list_splices, bracket_list_splices, is_marked, replaced_block_list
 from .yaml_syntax import COLON, MERGE, Entry, Kind, Node, Style, column, end_of_block, key_text, parse_nodes, value_text
 
 _MARKS = ("&", "*", "!")
@@ -49,11 +48,6 @@ _MARKS = ("&", "*", "!")
 def is_null(node: Node) -> bool:
     """Whether a value is absent, `~` or `null`."""
     return node.kind is Kind.SCALAR and not node.style and resolve_plain(node.text) is None
-
-
-def is_marked(text: str, node: Node) -> bool:
-    """Whether the value has an anchor, alias or tag."""
-    return node.alias or text.startswith(_MARKS, node.start)
 
 
 def refuse_root(text: str, root: Node) -> None:
@@ -156,36 +150,6 @@ def _has_comments(text: str, entry: Entry) -> bool:
     return end_of_block(text, entry.node, indent) > reached
 
 
-_DASH = re.compile(r"[ \t]*-[ \t]+")
-
-
-def bracket_list_splices(text: str, node: Node, edit: AppendItem | ItemRemoval) -> Iterator[Splice]:
-    """Edit a list in brackets."""
-    array = Array(text, node.start, node.end, tuple((item.start, item.end) for item in node.items))
-    if isinstance(edit, AppendItem):
-        yield from append_to_array(array, value_text(edit.item))
-    else:
-        yield from remove_from_array(array, edit.places[0])
-
-
-def block_list_splices(style: Style, node: Node, colon: int, edit: AppendItem | ItemRemoval) -> Iterator[Splice]:
-    """Edit a block list; an emptied list becomes `[]`."""
-    text = style.text
-    if isinstance(edit, AppendItem):
-        at = line_end(text, node.end)
-        yield Splice(at, at, style.dashes([edit.item], column(text, node), line_end_style(text, at)))
-        return
-    item = node.items[edit.places[0]]
-    begin = line_start(text, item.start)
-    dash = _DASH.match(text, begin)
-    if dash is None or dash.end() != item.start:
-        line = line_number(text, item.start)
-        raise UnsupportedEdit("a list item does not follow its own dash", line, "Write it as a plain '- item' line")
-    if len(node.items) == 1:
-        yield Splice(colon, colon, " []")
-    yield Splice(begin, line_end(text, item.end), "")
-
-
 def flow_mapping(text: str, node: Node, todo: PendingEdits) -> str:
     """The new source of a flow mapping; an emptied one keeps its braces."""
     refuse_mapping(text, node)
@@ -217,6 +181,8 @@ def _changed_entry(text: str, entry: Entry, edit: PendingEdits | Edit) -> str:
     node = entry.node
     if isinstance(edit, (AppendItem, ItemRemoval)):
         return _with_list(text, entry, edit)
+    if isinstance(edit, list) and node.kind is Kind.SEQUENCE:
+        return _with_list(text, entry, edit)
     if not isinstance(edit, dict):
         return f"{key}: {value_text(edit, text[node.start : node.end])}"
     if node.kind is Kind.MAPPING:
@@ -224,7 +190,7 @@ def _changed_entry(text: str, entry: Entry, edit: PendingEdits | Edit) -> str:
     return f"{key}: {value_text(edit)}"
 
 
-def _with_list(text: str, entry: Entry, edit: AppendItem | ItemRemoval) -> str:
+def _with_list(text: str, entry: Entry, edit: AppendItem | ItemRemoval | list[Item]) -> str:
     after = apply_splices(text, bracket_list_splices(text, entry.node, edit))
     return after[entry.key_start : entry.node.end + len(after) - len(text)]
 
@@ -311,12 +277,13 @@ def _entry(style: Style, entry: Entry, edit: PendingEdits | Edit) -> Iterator[Sp
 def _replacement(style: Style, node: Node, colon: int, edit: Edit) -> Iterator[Splice]:
     text = style.text
     if node.kind is Kind.SEQUENCE and not node.flow:
-        begin, end = line_start(text, node.start), line_end(text, node.end)
         if isinstance(edit, list) and edit:
-            yield Splice(begin, end, style.dashes(edit, column(text, node), line_end_style(text, begin)))
+            yield replaced_block_list(style, node, edit, mapping_splices)
         else:
             yield Splice(colon, colon, " " + value_text(edit))
-            yield Splice(begin, end, "")
+            yield Splice(line_start(text, node.start), line_end(text, node.end), "")
+    elif node.kind is Kind.SEQUENCE and isinstance(edit, list):
+        yield from bracket_list_splices(text, node, edit)
     elif node.start == node.end:
         yield Splice(colon, colon, " " + value_text(edit))
     else:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ...module_utils.cgroup.kubelet_names import Driver
 from ..profile.kubelet_fields import CGROUP_DRIVER, FEATURE_GATES
+from ..releases.kubelet_features import asks_cri
 from ..releases.versions import minor
 from .kubelet_command_line import flag_value
 from .kubelet_layers import CONFIGZ_SOURCE, DEFAULT_SOURCE
@@ -23,10 +24,9 @@ from .kubelet_state import KubeletFacts
 from .node_state import Claim, DriverFacts, LayoutFacts
 from .runtime_state import RuntimeFacts
 
-DRIVER_FROM_CRI_GATE = "KubeletCgroupDriverFromCRI"
-GATE_ALPHA_SINCE, GATE_BETA_SINCE, GATE_LOCKED_SINCE = (1, 28), (1, 31), (1, 34)
-"""pkg/features/kube_features.go: off by default, on by default, always on."""
 CONFIGZ_EFFECTIVE_SINCE = (1, 35)
+EMBEDDED_DROP_INS_SINCE = (1, 32)
+"""A kubelet in k3s that reads drop-ins is not older (k3s#2116); its version is unknown."""
 CRI_SOURCE = "the CRI's RuntimeConfig"
 K3S_SOURCE = "k3s, which gives kubelet containerd's driver"
 
@@ -97,21 +97,15 @@ def _configured_decision(kubelet: KubeletFacts) -> Decision:
     return Decision(str(setting.value), setting.source, authority)
 
 
-def asks_cri(version: tuple[int, int] | None, gates: Any) -> bool:
-    """Whether this kubelet asks the CRI for the driver when it starts."""
-    if version is None or version < GATE_ALPHA_SINCE:
-        return False
-    if version >= GATE_LOCKED_SINCE:
-        return True
-    chosen = gates.get(DRIVER_FROM_CRI_GATE) if isinstance(gates, Mapping) else None
-    return version >= GATE_BETA_SINCE if chosen is None else str(chosen).lower() == "true"
-
-
 def _decide_at_restart(kubelet: KubeletFacts, cri_config: RuntimeConfig) -> Decision:
     """The driver at kubelet's next start. Without a response of a CRI that kubelet asks, the authority is unknown."""
+    return _decide_of_release(kubelet, minor(kubelet.version), cri_config)
+
+
+def _decide_of_release(kubelet: KubeletFacts, version: tuple[int, int] | None, cri_config: RuntimeConfig) -> Decision:
     configured = _configured_decision(kubelet)
     gates = kubelet.settings.get(FEATURE_GATES.key)
-    if not asks_cri(minor(kubelet.version), gates.value if gates else None):
+    if not asks_cri(version, gates.value if gates else None):
         return configured
     if cri_config.word:
         return Decision(cri_config.word, CRI_SOURCE, "cri")
@@ -160,26 +154,30 @@ def k3s_claims(driver: DriverFacts) -> list[Claim]:
 
 
 def driver_inside_k3s(
-    driver: DriverFacts, kubelet: KubeletFacts, kubelet_claims: Sequence[Claim], layout_claims: Sequence[Claim]
+    driver: DriverFacts, kubelet: KubeletFacts, layout_claims: Sequence[Claim], cri_config: RuntimeConfig
 ) -> DriverFacts:
-    """The drivers of a node with a kubelet in k3s; ``kubelet_claims``: of the drop-ins and arguments that it reads.
+    """The drivers of a node with a kubelet in k3s; ``layout_claims``: what k3s gives its kubelet, the strongest first.
 
-    Before k3s 1.32 it reads none, and only the claims of k3s (``layout_claims``) are known.
+    The version of this kubelet is unknown. A newer one than the first that reads drop-ins asks the CRI in the same
+    cases: to switch that off prevents the start of 1.34 and later. Before, kubelet reads none, 1.31 asks the CRI and
+    older ones do not: their driver is only known if both ways lead to the same.
     """
-    if kubelet_claims:
-        word, source, authority = _configured_decision(kubelet)
-        return replace(driver, kubelet=as_driver(word), source=source, authority=authority, in_configz=None)
     unknown = replace(driver, kubelet=None, source=None, authority=None, in_configz=None)
-    return (
-        replace(unknown, kubelet=as_driver(layout_claims[0].value), source=layout_claims[0].source)
-        if layout_claims
-        else unknown
-    )
+    if kubelet.start.config_dir is not None:
+        word, source, authority = _decide_of_release(kubelet, EMBEDDED_DROP_INS_SINCE, cri_config)
+        known = authority is not None
+        return replace(unknown, kubelet=as_driver(word), source=source, authority=authority) if known else unknown
+    word = layout_claims[0].value if layout_claims else None
+    if word is None or cri_config.word not in (None, word):
+        return unknown
+    return replace(unknown, kubelet=as_driver(word), source=layout_claims[0].source)
 
 
-def cri_claims(cri_config: RuntimeConfig, runtime: RuntimeFacts, layout: LayoutFacts) -> Iterator[Claim]:
-    """The CRI's driver for a separate kubelet, and CRI-O's running driver from the same response."""
-    if cri_config.word and not layout.kubelet_inside:
+def cri_claims(
+    cri_config: RuntimeConfig, runtime: RuntimeFacts, driver: DriverFacts, layout: LayoutFacts
+) -> Iterator[Claim]:
+    """The CRI's driver for kubelet, unless it is in a k3s that does not ask; CRI-O's running driver from the same."""
+    if cri_config.word and (driver.authority == "cri" or not layout.kubelet_inside):
         yield Claim(CGROUP_DRIVER.key, cri_config.word, CRI_SOURCE)
     if cri_config.driver and runtime.crio:
         yield Claim("cgroup_manager", cri_config.driver.value, f"{CRI_SOURCE}, in effect now")

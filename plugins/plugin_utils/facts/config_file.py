@@ -6,26 +6,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import Any
 
 from ..edit.kubelet_text import decode_kubelet
+from ..edit.syntax_messages import RepeatedKey
 from ..edit.text_errors import ParseError
+
+
+class Cause(Enum):
+    """Why the values of a file are unknown, or are not used."""
+
+    NOT_READ = auto()
+    """The node did not let the collection read the file; what its program does with it is unknown."""
+    INVALID = auto()
+    """The program that reads the file refuses its content."""
+    REPEATED_KEY = auto()
+    """Programs differ in what they do with a key that a file has twice."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Content that could not be read: the file, the reason, the line and the remedy if they are known."""
+    """Content that is unknown or not used: the file, the reason, the line and the remedy if they are known."""
 
     file: str
     message: str
     line: int | None = None
     remedy: str | None = None
+    cause: Cause = Cause.INVALID
 
 
-def advice(general: str, *problems: Problem) -> str:
-    """A general remedy, followed by the remedies of these problems."""
-    known = dict.fromkeys(problem.remedy for problem in problems if problem.remedy)
-    return " ".join([general, *(f"{remedy}." for remedy in known)])
+CORRECT = "Correct the file"
+
+
+def advice(consequence: str, *problems: Problem) -> str:
+    """The remedies of these problems, then what happens until they are followed."""
+    remedies = dict.fromkeys((problem.remedy or CORRECT).rstrip(".") for problem in problems)
+    return " ".join([*(f"{remedy}." for remedy in remedies), consequence])
 
 
 @dataclass(frozen=True)
@@ -63,10 +80,27 @@ def changed_after(captured: Mapping[str, Any], process: Mapping[str, Any] | None
     return captured.get("ctime", 0.0) > process["started_at"]
 
 
-def missing_text_reason(captured: Mapping[str, Any]) -> str:
+NOT_READ_REMEDY = "Use become: true with a user that may read it"
+REGULAR_FILE_REMEDY = "Replace it with a regular file"
+
+
+def missing_text(path: str, captured: Mapping[str, Any]) -> Problem:
     """Why a snapshot's file entry has no text: the error of the read, or the type of the file."""
-    kind = captured["kind"]
-    return captured.get("error", f"is a {'special file' if kind == 'special' else kind}, not a regular file")
+    if "error" in captured:
+        remedy = captured.get("remedy") or NOT_READ_REMEDY
+        return Problem(path, f"was not read: {captured['error']}", remedy=remedy, cause=Cause.NOT_READ)
+    kind = "special file" if captured["kind"] == "special" else captured["kind"]
+    return Problem(path, f"is a {kind}, not a regular file", remedy=REGULAR_FILE_REMEDY)
+
+
+def unread_files(listing: Mapping[str, Any], limit_remedy: str) -> Problem | None:
+    """Why some files of a recorded directory are unknown: an error, or more files than the limit; None if none are."""
+    if listing.get("error"):
+        return missing_text(listing["folder"], listing)
+    if listing.get("left_out"):
+        message = f"{listing['left_out']} of its files were not read"
+        return Problem(listing["folder"], message, remedy=limit_remedy, cause=Cause.NOT_READ)
+    return None
 
 
 def read_config(
@@ -78,17 +112,18 @@ def read_config(
     """ConfigFile of a snapshot's file entry."""
     kind = captured["kind"]
     if "text" not in captured:
-        problem = (
-            None if kind == "missing" else Problem(path, missing_text_reason(captured), remedy=captured.get("remedy"))
-        )
-        return ConfigFile(path, kind, problem=problem)
+        return ConfigFile(path, kind, problem=None if kind == "missing" else missing_text(path, captured))
     stale = changed_after(captured, process)
     try:
         values = parse(captured["text"])
     except ParseError as error:
-        problem = Problem(path, error.message, error.line, error.remedy)
-        return ConfigFile(path, kind, problem=problem, changed_after_start=stale)
+        return ConfigFile(path, kind, problem=_parse_problem(path, error), changed_after_start=stale)
     return ConfigFile(path, kind, values, changed_after_start=stale, text=captured["text"])
+
+
+def _parse_problem(path: str, error: ParseError) -> Problem:
+    cause = Cause.REPEATED_KEY if isinstance(error, RepeatedKey) else Cause.INVALID
+    return Problem(path, error.message, error.line, error.remedy, cause)
 
 
 def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping[str, Any] | None) -> ConfigFile:
@@ -101,7 +136,7 @@ def read_kubelet_config(path: str, captured: Mapping[str, Any], process: Mapping
         return values
 
     config = read_config(path, captured, process, parse)
-    return replace(config, ignored=Problem(path, notes[0].message, notes[0].line, notes[0].remedy)) if notes else config
+    return replace(config, ignored=_parse_problem(path, notes[0])) if notes else config
 
 
 def value_at(values: Mapping[str, Any], keys: tuple[str, ...]) -> Any:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...module_utils.snapshot.process_evidence import command_line_option
+from ..edit.syntax_messages import explain
 from ..edit.text_errors import ParseError
 from ..releases.containerd_schema import parse_release
 from .config_file import ConfigFile, Problem, read_config
@@ -20,18 +21,20 @@ from .node_state import Claim
 from .runtime_state import Defect, NriFacts, RuntimeFacts
 
 DRIVER_OPTION = "native.cgroupdriver"
+EXEC_OPTS_REMEDY = f'Write it as a list, such as ["{DRIVER_OPTION}=systemd"]'
 
 
 def read_docker_json(text: str) -> dict[str, Any]:
     """The object of a JSON text; ParseError on anything else."""
     try:
         document = json.loads(text)
-    except ValueError as error:
-        raise ParseError(f"not JSON: {error}", getattr(error, "lineno", None)) from None
+    except json.JSONDecodeError as error:
+        message = explain("JSON", error.msg)
+        raise ParseError(message.problem, error.lineno, error.colno, message.remedy) from None
     except RecursionError:
-        raise ParseError("nested too deeply") from None
+        raise ParseError("nested too deeply", remedy="Reduce the nesting") from None
     if not isinstance(document, dict):
-        raise ParseError("not a JSON object")
+        raise ParseError("not a JSON object", remedy="Write one object in braces")
     return document
 
 
@@ -51,15 +54,16 @@ def _driver_in(options: object) -> str | None:
 
 
 def _check_exec_opts(config: ConfigFile) -> ConfigFile:
-    """dockerd only starts if exec-opts is a list of texts: moby daemon/config/config.go, ExecOptions []string."""
+    """dockerd only starts if exec-opts is a list of strings: moby daemon/config/config.go, ExecOptions []string."""
     options = config.values.get("exec-opts", [])
     if options is None or (
         isinstance(options, list) and all(option is None or isinstance(option, str) for option in options)
     ):
         return config
     before, key, _remaining = (config.text or "").partition('"exec-opts"')
-    message = "exec-opts is not a list of texts; dockerd does not start with it"
-    return replace(config, values={}, problem=Problem(config.path, message, before.count("\n") + 1 if key else None))
+    message = "exec-opts is not a list of strings; dockerd does not start with it"
+    line = before.count("\n") + 1 if key else None
+    return replace(config, values={}, problem=Problem(config.path, message, line, EXEC_OPTS_REMEDY))
 
 
 def interpret_other(name: str, evidence: Mapping[str, Any]) -> tuple[RuntimeFacts, list[Claim]]:

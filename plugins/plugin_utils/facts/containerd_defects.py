@@ -59,7 +59,7 @@ NRI_SOCKET = "nri-socket-relative"
 def find_defects(layers: Layers, version: str | None) -> tuple[Defect, ...]:
     """All defects of these files."""
     return (
-        *_find_unreadable(layers),
+        *_find_unrecorded(layers),
         *(_defect_at(TYPE, error.config, error.message, error.path) for error in start_errors(layers)),
         *(_defect_at(OPTION, error.config, error.message, error.path) for error in option_errors(layers)),
         *_find_ignored_keys(layers),
@@ -86,12 +86,9 @@ def _plugin_tables(config: ConfigFile) -> Mapping[str, Any]:
     return plugins if isinstance(plugins, Mapping) else {}
 
 
-def _find_unreadable(layers: Layers) -> Iterator[Defect]:
+def _find_unrecorded(layers: Layers) -> Iterator[Defect]:
     for path in layers.unrecorded:
         yield Defect(UNREADABLE, path, "is imported, but the snapshot does not contain it")
-    for config in layers.files[1:]:
-        if config.problem:
-            yield Defect(UNREADABLE, config.path, config.problem.message, config.problem.line)
 
 
 def _find_refused_patterns(layers: Layers) -> Iterator[Defect]:
@@ -108,8 +105,8 @@ def _find_ignored_keys(layers: Layers) -> Iterator[Defect]:
         own, effective = version_in(config.values), effective_schema(layers, config)
         for key in sorted({CRI_V1, CRI_V2, CRI_V3} & set(_plugin_tables(config))):
             table = _plugin_tables(config)[key]
-            handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.letter_case)
-            if handlers and key not in cri_names(layers, config):
+            handlers = isinstance(table, Mapping) and "containerd" in cri_values(table, layers.library)
+            if handlers and effective is not None and key not in cri_names(layers, config):
                 as_if = (
                     "; containerd reads a file without version as this schema" if own == 1 and effective != 1 else ""
                 )
@@ -255,7 +252,7 @@ def _find_relative_nri_socket(layers: Layers) -> Iterator[Defect]:
     key = nri_key(layers)
     for config in reversed(layers.files):
         table = _plugin_tables(config).get(key)
-        path = nri_values(table, layers.letter_case).get("socket_path") if isinstance(table, Mapping) else None
+        path = nri_values(table, layers.library).get("socket_path") if isinstance(table, Mapping) else None
         if isinstance(path, str) and path and not path.startswith("/"):
             yield _defect_at(NRI_SOCKET, config, f'socket_path = "{path}"', ("plugins", key, "socket_path"))
         if path is not None or (layers.merge is Merge.REPLACING and table is not None):

@@ -17,7 +17,8 @@ from enum import Enum
 from functools import cached_property, reduce
 from typing import Any
 
-from ...module_utils.containerd_fields import LetterCase, letter_case
+from ...module_utils.containerd_fields import is_spelling
+from ..edit.text_errors import ParseError
 from ..releases.containerd_schema import (
     CRI_V1,
     CRI_V2,
@@ -30,7 +31,9 @@ from ..releases.containerd_schema import (
     parse_release,
     release_or_first,
 )
-from .config_file import ConfigFile, value_at
+from ..releases.containerd_toml import TomlLibrary, toml_library
+from .config_file import ConfigFile, Problem, value_at
+from .containerd_spellings import PLUGINS, plugins_in_order
 from .containerd_tables import DEPRECATED, UNMIGRATED_SINCE_2_3, cri_values, migrate_plugins, top_level, with_full_names
 
 _ONE = r"(?:\\(?P<{0}e>.)|(?P<{0}>[^\\\]-]))"
@@ -111,7 +114,7 @@ class Layers:
     @cached_property
     def cri(self) -> Mapping[str, Any]:
         """The merged table of the CRI plugin's runtime part; its fields have their canonical names."""
-        return cri_values(cri_table(self.values, self.version, self), self.letter_case)
+        return cri_values(cri_table(self.values, self.version, self), self.library)
 
     @property
     def newest(self) -> int:
@@ -126,9 +129,9 @@ class Layers:
         return migrate_plugins(plugins) if older else plugins
 
     @property
-    def letter_case(self) -> LetterCase:
-        """The letter cases in which keys are read."""
-        return LetterCase.FOUR if self.merge is Merge.REPLACING else LetterCase.ANY
+    def library(self) -> TomlLibrary:
+        """The library that decodes the files."""
+        return TomlLibrary.V1 if self.merge is Merge.REPLACING else toml_library(self.program)
 
 
 def version_in(values: Mapping[str, Any]) -> int | None:
@@ -197,9 +200,22 @@ def _with_own_names(
     main: ConfigFile, files: Mapping[str, ConfigFile], version: str | None
 ) -> tuple[ConfigFile, dict[str, ConfigFile]]:
     """The files; fields of their top level have their canonical names."""
-    case = letter_case(version)
-    configs = {path: replace(config, values=top_level(config.values, case)) for path, config in files.items()}
-    return replace(main, values=top_level(main.values, case)), configs
+    library = toml_library(version)
+    configs = {path: _with_own_fields(config, library) for path, config in files.items()}
+    return _with_own_fields(main, library), configs
+
+
+def _with_own_fields(config: ConfigFile, library: TomlLibrary) -> ConfigFile:
+    values = top_level(config.values, library)
+    spelled = [value for key, value in config.values.items() if is_spelling(key, PLUGINS)]
+    in_order = library is not TomlLibrary.V1 and len(spelled) > 1 and isinstance(values[PLUGINS], Mapping)
+    if config.text is None or not in_order:
+        return replace(config, values=values)
+    try:
+        return replace(config, values={**values, PLUGINS: plugins_in_order(config.text, library)})
+    except ParseError as error:
+        problem = Problem(config.path, error.message, error.line, error.remedy)
+        return replace(config, values={}, problem=problem, text=None)
 
 
 def merge_order(
@@ -372,6 +388,6 @@ def cri_names(layers: Layers, config: ConfigFile) -> tuple[str, ...]:
 def own_table(layers: Layers, config: ConfigFile) -> Mapping[str, Any]:
     """The CRI table of one file, as containerd would read it."""
     if layers.merge is Merge.REPLACING:
-        return cri_values(cri_table(config.values, layers.version, layers), layers.letter_case)
+        return cri_values(cri_table(config.values, layers.version, layers), layers.library)
     version = version_in(config.values) if layers.merge is Merge.PER_FILE else layers.version
-    return cri_values(cri_table(_with_full_names(config.values), version, layers), layers.letter_case)
+    return cri_values(cri_table(_with_full_names(config.values), version, layers), layers.library)

@@ -41,8 +41,7 @@ from .containerd_layers import (
 )
 from .containerd_tables import cri_values, nri_values
 from .containerd_type_errors import start_errors
-from .runtime_sockets import absolute_socket, with_socket_state
-from .runtime_state import Defect, Handler, NriFacts, RuntimeFacts
+from .runtime_state import Defect, Handler, NriFacts, RuntimeFacts, absolute_socket, with_socket_state
 
 Drivers = Mapping[str, Driver | None]
 READERS = {3: ("2.0.0", "2.3.0"), 4: ("2.3.0",)}
@@ -55,7 +54,7 @@ def as_driver(word: object) -> Driver:
 
 
 def is_runc(table: Mapping[str, Any]) -> bool:
-    """Whether a handler is of runc type. It is also if its table has no type or one that is not a text."""
+    """Whether a handler is of runc type. It is also if its table has no type or one that is not a string."""
     kind = table.get("runtime_type", DEFAULT_RUNTIME_TYPE)
     return not isinstance(kind, str) or kind in RUNC_TYPES
 
@@ -137,7 +136,7 @@ def dumped_handlers(evidence: Mapping[str, Any], version: str | None, layers: La
         values = read_toml(text)
     except ParseError:
         return {}
-    return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.letter_case))
+    return declared_handlers(cri_values(cri_table(values, version_in(values), layers), layers.library))
 
 
 def version_of(evidence: Mapping[str, Any]) -> str | None:
@@ -159,7 +158,7 @@ def _interpret_nri(
     plugins = layers.values.get("plugins")
     tables = plugins if isinstance(plugins, Mapping) else {}
     table = tables.get(nri_key(layers))
-    table = nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
+    table = nri_values(table, layers.library) if isinstance(table, Mapping) else {}
     disabled = table.get("disable", not nri_on_by_default(version))
     configured_path = table.get("socket_path")
     # internal/nri/config.go ignores an empty path.
@@ -183,7 +182,9 @@ def captured_configs(
 def _read_toml_without_bom(text: str) -> dict[str, Any]:
     """go-toml 1.9.5 ignores a byte order mark (toml.go, LoadBytes); go-toml/v2 refuses it (run with 2.4.2)."""
     if text.startswith(BOM):
-        raise ParseError("begins with a byte order mark; containerd 2 does not start with it", 1)
+        raise ParseError(
+            "begins with a byte order mark; containerd 2 does not start with it", 1, remedy="Save it without one"
+        )
     return read_toml(text)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from ...module_utils.containerd_fields import SYSTEMD_CGROUP, LetterCase, is_spelling, key_of
 from ..releases.containerd_schema import CRI_V1, CRI_V2, CRI_V3, DEFAULT_HANDLER, IMAGES_V3
-from ..releases.containerd_value_types import TABLE, TEXT, Path
+from ..releases.containerd_toml import TomlLibrary
+from ..releases.containerd_value_types import OF_FILE, TABLE, TEXT, Path, is_of_type, is_unset
 
 TOP = ("version", "imports", "plugins", "disabled_plugins", "required_plugins")
 CRI = ("containerd", "systemd_cgroup")
@@ -49,45 +50,76 @@ NRI = (
     "disable_connections",
 )
 
+TABLES = frozenset({"containerd", "runtimes", "options", *DEPRECATED.values()})
+"""The fields of the CRI plugin above that are tables."""
+
 ConfigTable = Mapping[str, Any]
 
 
-def top_level(values: ConfigTable, case: LetterCase) -> ConfigTable:
+def top_level(values: ConfigTable, library: TomlLibrary) -> ConfigTable:
     """A file; fields of its top level get their canonical names, the tables of plugins are unchanged."""
-    return _by_own_names(values, TOP, case, list(values))
+    named = _by_own_names(values, TOP, library.letter_case, list(values))
+    return named if library is TomlLibrary.V1 else {**named, **_undecodable_fields(values, library)}
 
 
-def nri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
+def _undecodable_fields(values: ConfigTable, library: TomlLibrary) -> dict[str, Any]:
+    """2.x decodes every spelling of a field: one value of a wrong type is an error, whatever the others are."""
+    kinds = OF_FILE[()]
+    return {
+        field: value
+        for field in TOP
+        for key, value in values.items()
+        if is_spelling(key, field) and not is_of_type(value, kinds[field], library)
+    }
+
+
+def nri_values(values: ConfigTable, library: TomlLibrary) -> ConfigTable:
     """NRI's table; its fields get their canonical names."""
-    return _by_own_names(values, NRI, case, sorted(values))
+    return _plugin_fields(values, NRI, library)
 
 
-def cri_values(values: ConfigTable, case: LetterCase) -> ConfigTable:
+def cri_values(values: ConfigTable, library: TomlLibrary) -> ConfigTable:
     """The CRI plugin's table; its fields and those of its handlers get their canonical names."""
-    cri = _by_own_names(values, CRI, case, sorted(values))
+    cri = _plugin_fields(values, CRI, library)
     containerd = cri.get("containerd")
     if not isinstance(containerd, Mapping):
         return cri
-    containerd = _by_own_names(containerd, CONTAINERD, case, sorted(containerd))
+    containerd = _plugin_fields(containerd, CONTAINERD, library)
     handlers = containerd.get("runtimes")
     if isinstance(handlers, Mapping):
         containerd = {
             **containerd,
-            "runtimes": {name: _handler_values(name, table, case) for name, table in handlers.items()},
+            "runtimes": {name: _handler_values(name, table, library) for name, table in handlers.items()},
         }
     for name, key in DEPRECATED.items():
         if key in containerd:
-            containerd = {**containerd, key: _handler_values(name, containerd[key], case)}
+            containerd = {**containerd, key: _handler_values(name, containerd[key], library)}
     return {**cri, "containerd": containerd}
 
 
-def _handler_values(name: str, table: Any, case: LetterCase) -> Any:
+def _plugin_fields(values: ConfigTable, fields: tuple[str, ...], library: TomlLibrary) -> dict[str, Any]:
+    decoded = without_unset(values, fields, library)
+    return _by_own_names(decoded, fields, library.letter_case, sorted(decoded))
+
+
+def without_unset(values: ConfigTable, fields: Iterable[str], library: TomlLibrary) -> ConfigTable:
+    """The table without the fields that some releases ignore: those with an empty table in place of a value."""
+    of_values = [field for field in fields if field not in TABLES]
+    return {
+        key: value
+        for key, value in values.items()
+        if not (is_unset(value, TEXT, library) and any(is_spelling(key, field) for field in of_values))
+    }
+
+
+def _handler_values(name: str, table: Any, library: TomlLibrary) -> Any:
     if not isinstance(table, Mapping):
         return table
-    handler = _by_own_names(table, RUNTIME, case, sorted(table))
+    case, handler = library.letter_case, _plugin_fields(table, RUNTIME, library)
     options = handler.get("options")
     if not isinstance(options, Mapping):
         return handler
+    options = without_unset(options, OPTION_NAMES, library)
     keys = sorted(options)
     if case is LetterCase.ANY and name == DEFAULT_HANDLER:
         # The defaults of 2.x have all options of runc; they are decoded in the order of their names (run with 2.4.2).

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Values of a type that containerd cannot decode.
 
-go-toml accepts neither texts nor fractions as numbers, and no texts as booleans (run with containerd 1.6, 1.7, 2.1
-and 2.4).
+go-toml accepts neither strings nor fractions as numbers, and no strings as booleans (run with containerd 1.6, 1.7, 2.1,
+2.2 and 2.4). In other cases its releases differ (releases/containerd_toml.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils.containerd_fields import LetterCase, is_spelling, key_of
+from ...module_utils.containerd_fields import is_spelling, key_of
 from ..releases.containerd_schema import (
     CRI_V1,
     CRI_V2,
@@ -22,11 +22,10 @@ from ..releases.containerd_schema import (
     NRI_PLUGINS,
     RUNC_TYPES,
     nri_supported,
-    parse_release,
 )
+from ..releases.containerd_toml import TomlLibrary
 from ..releases.containerd_value_types import (
     ANY_KEY,
-    DURATION,
     NUMBER,
     OF_FILE,
     SWITCH,
@@ -35,10 +34,12 @@ from ..releases.containerd_value_types import (
     Fields,
     Path,
     full_name,
+    is_header,
     is_of_type,
+    is_unset,
     plugin_tables,
-    plugin_tables_before_1_7,
     plugin_tables_since_2_3,
+    plugin_tables_up_to_1_7,
 )
 from .config_file import ConfigFile, value_at
 from .containerd_layers import (
@@ -82,7 +83,7 @@ class WrongType:
 def start_errors(layers: Layers) -> Iterator[WrongType]:
     """All values with which containerd does not start."""
     for config in layers.files:
-        for path, wrong in _walk(config.values, (), OF_FILE, layers.letter_case):
+        for path, wrong in _walk(config.values, (), OF_FILE, layers.library):
             if wrong:
                 message = _message("".join(f"{key}: " for key in path[:-1]), path[-1], wrong)
                 yield WrongType(config, path, message)
@@ -101,11 +102,11 @@ def _errors_up_to_1_7(layers: Layers) -> Iterator[WrongType]:
                 last[name] = config
             else:
                 yield WrongType(config, ("plugins", name), _describe((name,), TABLE))
-    tables = plugin_tables_before_1_7() if (parse_release(layers.program) or (1, 7)) < (1, 7) else plugin_tables(1)
+    tables = plugin_tables_up_to_1_7(layers.program)
     for name, config in last.items():
         known = full_name(name, tables)
         if known in tables and _is_decoded(layers, name):
-            for path, wrong in _find_wrong_plugin_values(_plugins(config)[name], known, tables, layers.letter_case):
+            for path, wrong in _find_wrong_plugin_values(_plugins(config)[name], known, tables, layers.library):
                 yield WrongType(config, ("plugins", name, *path[1:]), _describe(path, wrong))
 
 
@@ -119,7 +120,7 @@ def _errors_since_2_0(layers: Layers) -> Iterator[WrongType]:
     for name, table in layers.plugins.items():
         if name not in tables or name in off:
             continue
-        for path, wrong in _find_wrong_plugin_values(table, name, tables, layers.letter_case):
+        for path, wrong in _find_wrong_plugin_values(table, name, tables, layers.library):
             config, place = _locate_origin(layers, path)
             errors.setdefault(
                 (config.path, place), WrongType(config, ("plugins", *place), _describe((name, *place[1:]), wrong))
@@ -188,7 +189,7 @@ def option_errors(layers: Layers) -> Iterator[WrongType]:
         options = table.get("options")
         if table.get("runtime_type", "") in ("", *RUNC_TYPES) and isinstance(options, Mapping):
             for key, kind in OPTION_TYPES.items():
-                if key in options and not is_of_type(options[key], kind):
+                if key in options and not is_of_type(options[key], kind, layers.library):
                     config, place = _locate_option(layers, handler, key)
                     yield WrongType(config, place, _message(f"handler {handler}: ", key, kind))
 
@@ -205,20 +206,24 @@ def _locate_option(layers: Layers, handler: str, key: str) -> tuple[ConfigFile, 
 
 
 def _walk(
-    values: ConfigTable, path: Path, tables: Mapping[Path, Fields], case: LetterCase, place: Path = ()
+    values: ConfigTable, path: Path, tables: Mapping[Path, Fields], library: TomlLibrary, place: Path = ()
 ) -> Iterator[tuple[Path, str]]:
     """``(path, type)`` of each value that is decoded; the type is empty if the value has it."""
     fields = tables[path]
     for key, value in values.items():
         field = ANY_KEY if ANY_KEY in fields else next((name for name in fields if is_spelling(key, name)), None)
-        if field is None or (field != ANY_KEY and case is LetterCase.FOUR and key_of(values, field, case) != key):
+        if field is None or (field != ANY_KEY and not _is_key_of(values, key, field, library)):
             continue
         kind = fields[field]
-        # go-toml/v2 accepts a whole number as a duration in nanoseconds (run with 2.4.2).
-        right = is_of_type(value, kind) or (kind == DURATION and case is LetterCase.ANY and is_of_type(value, NUMBER))
-        yield (*place, key), "" if right else fields[field]
-        if right and fields[field] == TABLE and (*path, field) in tables:
-            yield from _walk(value, (*path, field), tables, case, (*place, key))
+        right = is_of_type(value, kind, library) or (tables is not OF_FILE and is_unset(value, kind, library))
+        yield (*place, key), "" if right else kind
+        if right and kind == TABLE and (*path, field) in tables:
+            yield from _walk(value, (*path, field), tables, library, (*place, key))
+
+
+def _is_key_of(values: ConfigTable, key: str, field: str, library: TomlLibrary) -> bool:
+    """Whether containerd decodes this spelling of a field; since 2.0 it decodes all."""
+    return library is not TomlLibrary.V1 or key_of(values, field, library.letter_case) == key
 
 
 def _is_decoded(layers: Layers, name: str) -> bool:
@@ -239,13 +244,13 @@ def _plugins(config: ConfigFile) -> ConfigTable:
 
 
 def _find_wrong_plugin_values(
-    table: Any, name: str, tables: Mapping[str, Mapping[Path, Fields]], case: LetterCase
+    table: Any, name: str, tables: Mapping[str, Mapping[Path, Fields]], library: TomlLibrary
 ) -> Iterator[tuple[Path, str]]:
     """``(path, type)`` of each value of a wrong type; the path begins with the plugin's name."""
-    if not isinstance(table, Mapping):
+    if isinstance(table, Mapping):
+        yield from ((path, wrong) for path, wrong in _walk(table, (), tables[name], library, (name,)) if wrong)
+    elif not is_header(table, library):
         yield (name,), TABLE
-        return
-    yield from ((path, wrong) for path, wrong in _walk(table, (), tables[name], case, (name,)) if wrong)
 
 
 def _describe(path: Path, kind: str) -> str:

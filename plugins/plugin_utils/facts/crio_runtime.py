@@ -3,7 +3,7 @@
 """Facts of CRI-O: crio.conf(5), its drop-ins in lexical order, of which the last takes precedence; conmon's cgroup.
 
 Keys and types: the structs of cri-o pkg/config/config.go and internal/config/nri/nri.go. Their decoder does not convert
-types (BurntSushi/toml decode.go, unifyString, unifyBool, unifyStruct); a time is a text or whole nanoseconds.
+types (BurntSushi/toml decode.go, unifyString, unifyBool, unifyStruct); a time is a string or whole nanoseconds.
 Rules for conmon's cgroup: pkg/config/config.go, TranslateMonitorFieldsForHandler. CRI-O does not start if one is
 broken.
 """
@@ -23,8 +23,7 @@ from ..edit.toml_layout import key_line
 from ..releases.containerd_schema import parse_release
 from .config_file import ConfigFile, Problem, read_config, value_at
 from .node_state import Claim
-from .runtime_sockets import with_socket_state
-from .runtime_state import CrioFacts, Defect, NriFacts, RuntimeFacts
+from .runtime_state import CrioFacts, Defect, NriFacts, RuntimeFacts, with_socket_state
 
 ANY = "*"
 TIME = (str, int)
@@ -47,7 +46,7 @@ TYPES: Mapping[str, Any] = {
         },
     }
 }
-NAMES = {str: "a text", bool: "true or false", TIME: "a time"}
+NAMES = {str: "a string", bool: "true or false", TIME: "a time"}
 
 
 def check_types(config: ConfigFile) -> ConfigFile:
@@ -57,7 +56,10 @@ def check_types(config: ConfigFile) -> ConfigFile:
         return config
     path, expected = mismatch
     message = f"{'.'.join(path)} is not {expected}; CRI-O does not start with it"
-    return replace(config, values={}, problem=Problem(config.path, message, key_line(config.text or "", path)))
+    line = key_line(config.text or "", path)
+    return replace(
+        config, values={}, problem=Problem(config.path, message, line, "Correct the value or delete the key")
+    )
 
 
 def _find_wrong_types(content: Any, types: Any, path: Path) -> Iterator[tuple[Path, str]]:
@@ -244,12 +246,8 @@ def _interpret_drop_ins(files: tuple[ConfigFile, ...], argv: Sequence[str]) -> C
 
 
 def _find_defects(files: tuple[ConfigFile, ...], manager: Any, version: str | None) -> tuple[Defect, ...]:
-    """Unreadable drop-ins, and settings of conmon's cgroup with which CRI-O does not start."""
-    defects = [
-        Defect("config-unreadable", config.path, config.problem.message, config.problem.line)
-        for config in files[1:]
-        if config.problem
-    ]
+    """Settings of conmon's cgroup with which CRI-O does not start."""
+    defects = []
     for monitor in monitor_settings(files):
         if not monitor_suits(monitor.value, manager, version):
             message = f'{monitor.setting} = "{monitor.value}", cgroup_manager = "{manager}"'

@@ -108,8 +108,8 @@ def interpret(snapshot: Mapping[str, Any]) -> NodeFacts:
     if layout.kubelet_inside:
         layout_claims = layout_claims or k3s_claims(driver)
         kubelet, kubelet_claims = as_embedded(kubelet, snapshot)
-        driver = driver_inside_k3s(driver, kubelet, kubelet_claims, layout_claims)
-    driver_claims = cri_claims(cri_config, runtime, layout)
+        driver = driver_inside_k3s(driver, kubelet, layout_claims, cri_config)
+    driver_claims = cri_claims(cri_config, runtime, driver, layout)
     pods, pod_claims = interpret_pods(snapshot["containers"], snapshot["runtime"]["cri"])
     cgroup = interpret_cgroups(snapshot["cgroups"])
     if image:

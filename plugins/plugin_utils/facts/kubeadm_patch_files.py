@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.snapshot.kubelet_evidence import MAX_PATCHES
 from ..edit.readers import read_yaml
 from ..edit.text_errors import ParseError
-from .config_file import missing_text_reason
+from .config_file import Problem, missing_text, unread_files
 
 _NAME = re.compile(r"kubeletconfiguration[^.+\n]*(?:\+(?P<kind>json|merge|strategic))?")
 _SEPARATOR = re.compile(r"^---[ \t]*\r?$", re.MULTILINE)
@@ -33,32 +34,32 @@ class Patch:
     kind: str
     values: Mapping[str, Any]
     touched: frozenset[str] = frozenset()
-    problem: str | None = None
+    problem: Problem | None = None
 
 
 @dataclass(frozen=True)
 class KubeadmPatches:
     """``kind`` is ``missing``, ``directory`` or the type of another file at this path.
 
-    ``incomplete_reason``: why some patches are unknown; None if all are known.
+    ``unread``: why some patches are unknown; None if all are known.
     """
 
     directory: str
     kind: str
     patches: tuple[Patch, ...]
-    incomplete_reason: str | None
+    unread: Problem | None
 
 
 def read_patches(evidence: Mapping[str, Any] | None) -> KubeadmPatches | None:
     """The patch directory of a snapshot; None if the snapshot did not read one."""
     if evidence is None:
         return None
-    incomplete_reason = evidence.get("error")
-    if evidence.get("left_out"):
-        incomplete_reason = f"{evidence['left_out']} more of its files were not read"
     patches = (read_patch(path, evidence["files"][path]) for path in evidence["paths"])
     return KubeadmPatches(
-        evidence["folder"], evidence["kind"], tuple(patch for patch in patches if patch), incomplete_reason
+        evidence["folder"],
+        evidence["kind"],
+        tuple(patch for patch in patches if patch),
+        unread_files(evidence, f"Keep at most {MAX_PATCHES} patches of kubeletconfiguration in it"),
     )
 
 
@@ -67,7 +68,7 @@ def read_patch(path: str, captured: Mapping[str, Any]) -> Patch | None:
     name = _NAME.match(path.rpartition("/")[2])
     kind = (name and name["kind"]) or "strategic"
     if "text" not in captured:
-        return Patch(path, kind, {}, problem=missing_text_reason(captured))
+        return Patch(path, kind, {}, problem=missing_text(path, captured))
     if not captured["text"]:
         return None
     try:
@@ -77,7 +78,7 @@ def read_patch(path: str, captured: Mapping[str, Any]) -> Patch | None:
             else _read_merge_patch(path, kind, captured["text"])
         )
     except ParseError as error:
-        return Patch(path, kind, {}, problem=str(error))
+        return Patch(path, kind, {}, problem=Problem(path, error.message, error.line, error.remedy))
 
 
 def _read_merge_patch(path: str, kind: str, text: str) -> Patch:
@@ -100,7 +101,7 @@ def _parse_mapping(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return read_yaml(text)
     if not isinstance(document, dict):
-        raise ParseError("the patch is not a mapping of keys to values")
+        raise ParseError("the patch is not a mapping of keys to values", remedy="Write one key: value on each line")
     return document
 
 
@@ -138,5 +139,5 @@ def _parse_operations(text: str) -> list[Mapping[str, Any]]:
     except (ValueError, RecursionError):
         operations = read_yaml("patch:\n" + textwrap.indent(text, " ")).get("patch")
     if not isinstance(operations, list) or not all(isinstance(operation, Mapping) for operation in operations):
-        raise ParseError("the JSON patch is not a list of operations")
+        raise ParseError("the JSON patch is not a list of operations", remedy="Write the operations of RFC 6902")
     return operations

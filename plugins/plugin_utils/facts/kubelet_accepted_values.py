@@ -19,19 +19,19 @@ from typing import Any
 from ...module_utils.quantity import parse_quantity
 from ..profile.field_schema import FieldType, KubeletField
 from ..profile.kubelet_fields import OBSERVED
-from ..releases.kubelet_gates import is_default_on
+from ..releases.kubelet_features import is_default_on
 from ..releases.kubelet_generated import FIELD_KINDS, GATES, LIMITS, WORDS
 from ..releases.versions import Version
 
 Path = tuple[str | int, ...]
 _DURATION = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 _TYPE_NAMES = {
-    "string": "a text (a number in quotes is one)",
+    "string": "a string (a number in quotes is one)",
     "bool": "true or false",
     "duration": "a duration such as 10s",
     "quantity": "a quantity such as 1Gi",
     "list": "a list",
-    "table": "a mapping of names to texts (a number in quotes is one)",
+    "table": "a mapping of names to strings (a number in quotes is one)",
     "structure": "a mapping",
     "float64": "a number",
 }

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...module_utils.snapshot.kubelet_endpoints import healthz_endpoint, healthz_port
+from ...module_utils.snapshot.kubelet_files import MAX_DROPINS
 from ..profile.field_schema import KubeletField
 from ..profile.kubelet_fields import (
     CGROUP_DRIVER,
@@ -29,7 +30,7 @@ from ..profile.kubelet_fields import (
     TOPOLOGY_MANAGER_SCOPE,
 )
 from ..releases.versions import Version
-from .config_file import ConfigFile, Problem, read_kubelet_config
+from .config_file import Cause, ConfigFile, Problem, read_kubelet_config, unread_files
 from .kubelet_command_line import flag_source, flag_value, flag_values
 from .kubelet_state import Flag, Setting, Start
 from .node_state import Claim
@@ -105,6 +106,9 @@ def header_errors(values: Mapping[str, Any]) -> list[str]:
     ]
 
 
+HEADER_REMEDY = f"Begin the file with the lines apiVersion: {API_VERSION} and kind: {KIND}"
+
+
 def check_dropin(config: ConfigFile) -> ConfigFile:
     """The drop-in; with a problem if kubelet would not accept it.
 
@@ -113,13 +117,13 @@ def check_dropin(config: ConfigFile) -> ConfigFile:
     """
     if config.problem:
         return config
-    if config.ignored and config.ignored.message.startswith("duplicate key"):
+    if config.ignored and config.ignored.cause is Cause.REPEATED_KEY:
         return replace(config, values={}, problem=config.ignored, ignored=None)
     exact = {key: value for key, value in config.values.items() if key in ("apiVersion", "kind")}
     wrong = header_errors(exact)
     if not wrong:
         return config
-    return replace(config, values={}, problem=Problem(config.path, "; ".join(wrong), 1))
+    return replace(config, values={}, problem=Problem(config.path, "; ".join(wrong), 1, HEADER_REMEDY))
 
 
 def dropins_read(version: tuple[int, int] | None, start: Start) -> bool:
@@ -290,11 +294,9 @@ def read_dropins(
     return tuple(check_dropin(config) for config in configs)
 
 
-def unread_reason(directory: Mapping[str, Any]) -> str | None:
-    """Why some files of the directory were not recorded; None if all were."""
-    if directory.get("error"):
-        return str(directory["error"])
-    return f"{directory['left_out']} more of its files were not read" if directory.get("left_out") else None
+def unread_dropins(directory: Mapping[str, Any]) -> Problem | None:
+    """Why some files of the drop-in directory were not recorded; None if all were."""
+    return unread_files(directory, f"Keep at most {MAX_DROPINS} drop-ins in it")
 
 
 def healthz_url(

@@ -13,7 +13,7 @@ from typing import Any
 from ...module_utils.quantity import parse_cpu_list
 from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, OBSERVED, STATIC_POD_PATH
 from ..releases.versions import minor
-from .config_file import ConfigFile, as_missing, read_kubelet_config, without_problems
+from .config_file import ConfigFile, as_missing, missing_text, read_kubelet_config, without_problems
 from .kubeadm_patch_files import read_patches
 from .kubelet_command_line import (
     flag_source,
@@ -32,7 +32,7 @@ from .kubelet_layers import (
     healthz_url,
     read_dropins,
     render_value,
-    unread_reason,
+    unread_dropins,
     with_legacy_port,
 )
 from .kubelet_state import Checkpoint, Flag, KubeletFacts, Setting, Start
@@ -89,7 +89,7 @@ def _checksum(state: Mapping[str, Any], version: tuple[int, int] | None) -> str:
 def interpret_checkpoint(path: str, captured: Mapping[str, Any], version: tuple[int, int] | None = None) -> Checkpoint:
     """cpu_manager_state, JSON of pkg/kubelet/cm/cpumanager/state. If it cannot be read, its policy is None."""
     if "text" not in captured:
-        return Checkpoint(path, captured["kind"] != "missing")
+        return _checkpoint_without_text(path, captured)
     try:
         state = json.loads(captured["text"])
         shared = parse_cpu_list(state.get("defaultCpuSet", ""))
@@ -100,10 +100,16 @@ def interpret_checkpoint(path: str, captured: Mapping[str, Any], version: tuple[
         return Checkpoint(path, True)
 
 
+def _checkpoint_without_text(path: str, captured: Mapping[str, Any]) -> Checkpoint:
+    return Checkpoint(
+        path, captured["kind"] != "missing", unread=missing_text(path, captured) if "error" in captured else None
+    )
+
+
 def interpret_memory_checkpoint(path: str, captured: Mapping[str, Any]) -> Checkpoint:
     """memory_manager_state. Its checksum includes Go structs behind pointers and is not verified."""
     if "text" not in captured:
-        return Checkpoint(path, captured["kind"] != "missing")
+        return _checkpoint_without_text(path, captured)
     try:
         state = json.loads(captured["text"])
         policy = str(state["policyName"])
@@ -141,7 +147,7 @@ def _interpret_start(evidence: Mapping[str, Any], argv: Sequence[str]) -> Start:
         dropin_variable=evidence.get("dropin_variable"),
         environment=parse_environment_flags(evidence),
         environment_files=_environment_file_kinds(evidence),
-        incomplete_reason=unread_reason(directory),
+        unread_dropins=unread_dropins(directory),
     )
 
 

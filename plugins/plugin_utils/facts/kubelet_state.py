@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .config_file import ConfigFile
+from .config_file import ConfigFile, Problem
 from .kubeadm_patch_files import KubeadmPatches
 
 
@@ -34,7 +34,7 @@ class Start:
     """Flags of the running kubelet and of its next start; ``following`` is None if no unit was recorded.
 
     ``environment``: flags in the recorded environment files, whether a unit uses them or not;
-    ``environment_files``: the type of each of these files. ``incomplete_reason``: why some drop-ins are unknown.
+    ``environment_files``: the type of each of these files. ``unread_dropins``: why some are unknown.
     """
 
     running: tuple[Flag, ...] = ()
@@ -44,7 +44,7 @@ class Start:
     dropin_variable: bool | None = None
     environment: tuple[Flag, ...] = ()
     environment_files: Mapping[str, str] = field(default_factory=dict)
-    incomplete_reason: str | None = None
+    unread_dropins: Problem | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Checkpoint:
     """kubelet's cpu_manager_state, or memory_manager_state, which has no CPUs.
 
     ``shared`` of its ``cpus`` belong to all pods. ``checksum``: valid, invalid, absent, unverified; None: unreadable.
+    ``unread``: why its content is unknown; None if the file was read, and for a damaged one.
     """
 
     path: str
@@ -60,6 +61,7 @@ class Checkpoint:
     cpus: frozenset[int] | None = None
     shared: frozenset[int] | None = None
     checksum: str | None = None
+    unread: Problem | None = None
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from ..profile.kubelet_fields import (
     RESERVED_SYSTEM_CPUS,
     SYSTEM_RESERVED,
 )
-from ..releases.kubelet_policy_options import parse_bool
+from ..releases.kubelet_features import parse_bool
 from .kubelet_state import Setting
 from .node_state import CpuFacts
 
@@ -61,7 +61,7 @@ def table_setting(settings: Settings, key: str) -> Mapping[str, Any]:
 def _parse_amount(key: str, resource: str, value: Any) -> Fraction:
     # The decoder does not accept a number as a string: `cpu: 1` is not `cpu: "1"`.
     if not isinstance(value, str):
-        raise UnreadableReservation(f"{key}.{resource} is not a text")
+        raise UnreadableReservation(f"{key}.{resource} is not a string")
     if value != value.strip():
         raise UnreadableReservation(f"{key}.{resource}: {value!r} has whitespace around it")
     try:

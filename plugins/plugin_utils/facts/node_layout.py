@@ -17,7 +17,7 @@ from ..edit.text_errors import ParseError
 from ..profile.kubelet_fields import CGROUP_DRIVER, CPU_MANAGER_POLICY, READ_ONLY_PORT
 from .config_file import ConfigFile, as_missing, read_config
 from .kubelet_command_line import parse_flags
-from .kubelet_layers import claims_of, effective_settings, healthz_url, read_dropins, render_value, unread_reason
+from .kubelet_layers import claims_of, effective_settings, healthz_url, read_dropins, render_value, unread_dropins
 from .kubelet_state import Flag, KubeletFacts, Start
 from .node_state import Claim, LayoutFacts
 from .runtime_state import RuntimeFacts
@@ -61,9 +61,7 @@ def as_embedded(kubelet: KubeletFacts, snapshot: Mapping[str, Any]) -> tuple[Kub
     dropins = read_dropins(directory, snapshot["kubelet"]["files"], process)
     running = (*parse_flags(OWN_FLAGS), *kubelet_arguments(snapshot["distribution"]))
     path, exists = directory["folder"], directory["exists"]
-    start = Start(
-        running=running, config_dir=path, config_dir_exists=exists, incomplete_reason=unread_reason(directory)
-    )
+    start = Start(running=running, config_dir=path, config_dir_exists=exists, unread_dropins=unread_dropins(directory))
     no_file = as_missing(kubelet.config)
     settings = effective_settings(no_file, dropins, running, None)
     healthz = healthz_url(no_file, dropins, running, None)

@@ -159,8 +159,9 @@ def _describe_parse_error(path: str, text: str, error: EditError) -> str:
     location = path if error.line is None else f"{path}:{error.line}"
     lines = text.split("\n")
     content = lines[error.line - 1] if error.line and error.line <= len(lines) else ""
-    message = "a template that is not rendered" if "{{" in content else error.message
-    return f"{location}: {message}"
+    if "{{" in content:
+        return f"{location}: a template that is not rendered"
+    return f"{location}: {error.message} ({error.remedy})" if error.remedy else f"{location}: {error.message}"
 
 
 def _flatten_lists(line: int, document: Object) -> Iterator[ManifestItem]:

@@ -18,9 +18,11 @@ from ...module_utils.snapshot.record_evidence import BLOCKING
 from ..edit.text_errors import MissingLibrary, UneditableFile
 from ..facts.interpreter import SnapshotError
 from ..profile.argspec import Spec
+from ..profile.option_names import PREFIX, option_names
 from ..profile.validators import ProfileError, named_cgroups
 from ..profile.variable_names import VARIABLES
 from ..report.plan_result import progress_line
+from .progress import Progress
 from .transport import ConnectionLost, Node, NodeFailure
 
 
@@ -38,7 +40,6 @@ def strip_tags(value: Any) -> Any:
     return str.__str__(value) if isinstance(value, str) else value
 
 
-PREFIX = "colocation_"
 COLLECTION = "volcano.colocation."
 RENAMED = {
     "colocation_agent_label": "colocation_agent_label_nodes",
@@ -87,6 +88,11 @@ class PrintableDisplay:
     def __init__(self, display: Display) -> None:
         self._display = display
 
+    @property
+    def is_verbose(self) -> bool:
+        """Whether the run has ``-v`` or more."""
+        return bool(self._display.verbosity > 0)
+
     def display(self, text: str) -> None:
         """Show a text of one or more lines."""
         self._display.display(printable(text))
@@ -112,6 +118,7 @@ class ColocationAction(ActionBase):
 
     ARGUMENTS: ClassVar[Spec]
     host: str
+    progress: Progress
 
     @abstractmethod
     def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,11 +127,13 @@ class ColocationAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         self.host = str((task_vars or {}).get("inventory_hostname", "node"))
+        self._names = option_names(self._load_name.rpartition(".")[2], self.ARGUMENTS)
         try:
             self._require_known_variables(task_vars or {})
         except UnknownVariable as error:
             return {**result, "failed": True, "msg": str(error)}
         self._reported_boots: set[str] = set()
+        self.progress = Progress(lambda text: display.display(one_line(text)))
         _checked, options = self.validate_argument_spec(self.ARGUMENTS)
         # Without aliases: their values are also under the option's name.
         arguments = {name: options[name] for name in self.ARGUMENTS if name in options}
@@ -141,14 +150,20 @@ class ColocationAction(ActionBase):
             result.update(failure.result)
         except ConnectionLost as lost:
             raise lost.cause from None  # Not from lost: Ansible would print the circular chain of causes ten times.
-        except (ProfileError, SnapshotError, UneditableFile, MissingLibrary) as error:
+        except ProfileError as error:
+            result.update(failed=True, msg=f"{self._names.variable(error.variable)}: {error.message}")
+        except (SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
-        return printable_result(result)
+        return printable_result(result if self._of_role() else self._names.with_options(result))
+
+    def _of_role(self) -> bool:
+        """Whether a role of this collection called the module: then its user set variables, not options."""
+        role = self._task._role
+        return role is not None and str(role.get_name()).startswith(COLLECTION)
 
     def _require_known_variables(self, task_vars: Mapping[str, Any]) -> None:
         """Only for tasks of this collection's roles: users' own tasks pass options, not variables."""
-        role = self._task._role
-        if role is not None and role.get_name().startswith(COLLECTION):
+        if self._of_role():
             require_known(task_vars)
 
     def _on_node(self, name: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +204,7 @@ class ColocationAction(ActionBase):
     def show_progress(self, transaction: Mapping[str, Any]) -> None:
         """Display the progress of a transaction."""
         self._report_boot_rollback(transaction.get("recovered") or {})
-        display.display(one_line(progress_line(self.host, transaction)))
+        self.progress(progress_line(self.host, transaction))
 
     def _report_boot_rollback(self, recovered: Mapping[str, Any]) -> None:
         """Warn once about a rollback at boot, immediately, because this run may be interrupted."""

@@ -13,15 +13,19 @@ from ..kube.api_errors import NOTHING_CHANGED, ClusterError, ErrorContext
 from ..kube.dynamic_client import Client
 from ..kube.object_changes import ObjectChange
 from ..report.redact import redact_text
-from .action_base import ColocationAction
+from .action_base import ColocationAction, strip_tags
 from .transport import Node
 
 
 class HostvarsAction(ColocationAction):
-    """An action on the controller; ``self.hostvars`` are the variables of the play's hosts."""
+    """An action on the controller; ``self.hostvars`` are the variables of the play's hosts.
+
+    ``self.inventory_groups``: the hosts of each group of the inventory.
+    """
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         self.hostvars = (task_vars or {}).get("hostvars", {})
+        self.inventory_groups: dict[str, list[str]] = strip_tags((task_vars or {}).get("groups", {}))
         return super().run(tmp, task_vars)
 
     def known(self, name: str) -> Mapping[str, Any]:

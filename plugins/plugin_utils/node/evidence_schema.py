@@ -19,9 +19,10 @@ NOTHING = (type(None),)
 ANY = "*"
 """Matches all keys of a mapping or all items of a list."""
 
-FILES = {ANY: {"kind": TEXT, "?text": TEXT, "?error": TEXT, "?ctime": NUMBER, "?mtime": NUMBER}}
+FILES = {ANY: {"kind": TEXT, "?text": TEXT, "?error": TEXT, "?remedy": TEXT, "?ctime": NUMBER, "?mtime": NUMBER}}
 FILE = FILES[ANY]
-DIRECTORY = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT]}
+UNREAD = {"?error": TEXT, "?remedy": TEXT, "?left_out": NUMBER}
+DIRECTORY = {"folder": TEXT + NOTHING, "exists": SWITCH + NOTHING, "paths": [TEXT], **UNREAD}
 PROCESSES = [{"argv": [TEXT], "pid": (int,), "?started_at": NUMBER + NOTHING}]
 
 SNAPSHOT_SCHEMA: dict[str, Any] = {
@@ -59,7 +60,7 @@ SNAPSHOT_SCHEMA: dict[str, Any] = {
         "?environment_files": [TEXT],
         "?memory_checkpoint_path": TEXT,
         "?static_pods": {ANY: [TEXT]},
-        "?kubeadm_patches": ({"folder": TEXT, "kind": TEXT, "paths": [TEXT], "files": FILES}, None),
+        "?kubeadm_patches": ({"folder": TEXT, "kind": TEXT, "paths": [TEXT], "files": FILES, **UNREAD}, None),
         "?configz": ({"?status": NUMBER + NOTHING, "?config": {}}, None),
         "?program_seconds": NUMBER,
     },
@@ -99,7 +100,7 @@ SNAPSHOT_SCHEMA: dict[str, Any] = {
 }
 """``?``: optional. Keys that are not listed are not checked. (shape, None): the shape or null."""
 
-_NAMES = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
+_NAMES = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a mapping"}
 
 
 def snapshot_schema_error(snapshot: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,6 @@ import os
 import re
 import secrets
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from ..assessment.profile_comparison import assess
 from ..facts.interpreter import SnapshotError
 from ..report.redact import redact_snapshot
 from .evidence_schema import checked_snapshot, snapshot_errors
+from .output_files import provide_directory, provide_report_directory, replace_file
 
 _DIRECTORY = "volcano-colocation"
 _ID = re.compile(r"[0-9a-f]{16}")
@@ -58,23 +58,9 @@ def file_name(node: str) -> str:
     return node.replace("/", "_").replace("\0", "_")
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a file atomically with mode 0600. The temporary file has a random name and is created exclusively.
-
-    A link that another user created under either name is replaced, never followed.
-    """
-    handle, partial = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.replace(partial, path)
-    except BaseException:
-        os.unlink(partial)
-        raise
-
-
 def write_report(directory: Path, node: str, facts: Mapping[str, Any]) -> Path:
     """Write a node's report. It has no secrets, but it names hosts, pods and files."""
+    provide_report_directory(directory)
     return _write(directory, f"{file_name(node)}.json", json.dumps(printable_result(facts), indent=2, sort_keys=True))
 
 
@@ -87,7 +73,7 @@ def save_snapshot(directory: Path, node: str, snapshot: Mapping[str, Any]) -> Pa
 
 def _write(directory: Path, name: str, text: str) -> Path:
     """Replace a file about a node; a new directory is created with mode 0700."""
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    provide_directory(directory)
     path = directory / name
     replace_file(path, text + "\n")
     return path

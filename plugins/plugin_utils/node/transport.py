@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ...module_utils.snapshot.packing import NotUnpacked, unpack
-from ...module_utils.transaction.time_limits import life_time
+from ...module_utils.transaction.context import life_time
 from .evidence_schema import checked_snapshot, transaction_defect
 
 SNAPSHOT_MODULE = "volcano.colocation.node_snapshot"

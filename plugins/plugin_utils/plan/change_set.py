@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from ..profile.option_names import variable_of
+
 
 class Impact(str, Enum):
     """What a change requires to take effect."""
@@ -53,13 +55,15 @@ class Refusal:
 
     @property
     def reason(self) -> str:
-        """``file:line (variable): message``, each as far as it is known."""
+        """``file:line (variable): message``, or ``variable: message``, as far as they are known."""
         place = self.file or ""
         if self.line is not None:
             place += f":{self.line}"
-        if self.variable:
-            place += f"{' ' if place else ''}({self.variable})"
-        return f"{place + ': ' if place else ''}{self.message}"
+        variables = ", ".join(map(variable_of, (self.variable or "").split(", "))) if self.variable else ""
+        if place and variables:
+            place += f" ({variables})"
+        place = place or variables
+        return f"{place}: {self.message}" if place else self.message
 
     def __str__(self) -> str:
         return f"{self.reason}. {self.remedy}"
@@ -71,6 +75,9 @@ class Unsupported:
 
     setting: str
     reason: str
+
+    def __str__(self) -> str:
+        return f"{variable_of(self.setting)}: {self.reason}"
 
 
 @dataclass(frozen=True)

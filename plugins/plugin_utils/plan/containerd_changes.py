@@ -124,17 +124,17 @@ def nri_values(layers: Layers) -> Mapping[str, Any]:
     """NRI's table as containerd reads it; 1.x reads the short name in schema 1, 2.x never does."""
     bare = layers.merge is Merge.REPLACING and layers.version == 1
     table = value_at(layers.values, SCHEMAS[1 if bare else 2].nri_table)
-    return containerd_tables.nri_values(table, layers.letter_case) if isinstance(table, Mapping) else {}
+    return containerd_tables.nri_values(table, layers.library) if isinstance(table, Mapping) else {}
 
 
 def nri_connections_disabled_by(runtime: RuntimeFacts) -> str | None:
     """The file because of which containerd opens no NRI socket (run with 2.4.2); None if it opens one."""
     if nri_values(runtime.merged).get("disable_connections") is not True:
         return None
-    key, case = nri_key(runtime.merged), runtime.merged.letter_case
+    key, library = nri_key(runtime.merged), runtime.merged.library
     for config in reversed(runtime.layers):
         table = value_at(config.values, ("plugins", key))
-        if isinstance(table, Mapping) and "disable_connections" in containerd_tables.nri_values(table, case):
+        if isinstance(table, Mapping) and "disable_connections" in containerd_tables.nri_values(table, library):
             return config.path
     return runtime.config.path
 
@@ -174,7 +174,7 @@ def containerd_nri_unsupported(facts: RuntimeFacts, profile: Profile) -> Unsuppo
     """The requested NRI if this containerd does not support it."""
     if not profile.nri.enabled or facts.nri.supported is not False:
         return None
-    return Unsupported("nri", f"containerd {facts.version} has no NRI; it came with 1.7")
+    return Unsupported("nri", f"containerd {facts.version} has no NRI; it was added in 1.7")
 
 
 def _with_preparations(facts: NodeFacts, changes: list[Change]) -> tuple[Change, ...]:

@@ -151,7 +151,7 @@ TEMPLATE_TARGET = "containerd template"
 """The target of changes whose file is a template: they take effect in the rendered file."""
 OWN_DROP_IN_NAME = "zz-volcano-colocation.toml"
 BASE_SINCE = (1, 7, 6)
-"""k3s#7991 came with v1.24.17, v1.25.13, v1.26.8, v1.27.5 and v1.28.1. The version of k3s is not read; the releases
+"""k3s#7991 was added in v1.24.17, v1.25.13, v1.26.8, v1.27.5 and v1.28.1. The version of k3s is not read; the releases
 after these have containerd 1.7.6 (k3s v1.25.14 and v1.27.6, release notes), and no k3s without the base has it."""
 DRIVER_KEY = "SystemdCgroup"
 

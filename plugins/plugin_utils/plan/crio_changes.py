@@ -183,7 +183,7 @@ def crio_nri_unsupported(facts: RuntimeFacts, profile: Profile) -> Unsupported |
     """The requested NRI if this CRI-O does not support it."""
     if not profile.nri.enabled or facts.nri.supported is not False:
         return None
-    return Unsupported("nri", f"CRI-O {facts.version} has no NRI; it came with 1.26")
+    return Unsupported("nri", f"CRI-O {facts.version} has no NRI; it was added in 1.26")
 
 
 def connections_refused_by(facts: RuntimeFacts) -> str | None:

@@ -33,6 +33,11 @@ NEW_TEXTS: Mapping[str, str] = {
 }
 
 
+def text_sha256(text: str) -> str:
+    """Hash of the bytes that a text of a node was read from."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
 @dataclass(frozen=True)
 class FileEdit:
     """A file's text before and after; ``before`` is None if the file does not exist.
@@ -48,9 +53,7 @@ class FileEdit:
     @property
     def before_sha256(self) -> str | None:
         """Hash of the bytes on the node, which the transaction compares before it writes."""
-        if self.before is None:
-            return None
-        return hashlib.sha256(self.before.encode("utf-8", "surrogateescape")).hexdigest()
+        return None if self.before is None else text_sha256(self.before)
 
 
 Editor = Callable[[str, Mapping[tuple[str, ...], Any]], str]

@@ -93,7 +93,7 @@ def choose_location(facts: NodeFacts, asked: Strategy = Strategy.AUTO) -> Config
         return Refusal(
             "strategy-not-in-force",
             f"drop-ins were requested, but {obstacle}",
-            "Set kubelet_strategy (colocation_kubelet_strategy) to auto or main-file; flags are never added.",
+            "Set colocation_kubelet_strategy to auto or main-file; flags are never added.",
             variable="kubelet_strategy",
         )
     if obstacle is None and asked is not Strategy.MAIN_FILE:

@@ -65,7 +65,7 @@ def _kubeadm(inputs: PlanInputs) -> OwnerInstructions:
         (KUBEADM_FLAGS,) if patched else (inputs.kubelet.config.path, KUBEADM_FLAGS),
         files=files,
         note="kubeadm upgrade regenerates these files from the ConfigMap, the patches of its --patches directory and"
-        " nodeRegistration.kubeletExtraArgs. Set kubeadm_patches (colocation_kubeadm_patches) to that directory to have"
+        " nodeRegistration.kubeletExtraArgs. Set colocation_kubeadm_patches to that directory to have"
         " the patch written, set colocation_kubeconfig to have the ConfigMap checked, or merge the fields yourself.",
     )
 

@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.snapshot.machine_evidence import SYSCTLS_FILE
-from ..facts.config_file import missing_text_reason
+from ..facts.config_file import Cause, missing_text
 from ..profile.validators import ProfileError
 from .change_set import Refusal
-from .transaction_document import SCHEMA, new_id
+from .file_edits import text_sha256
+from .transaction_document import files_only
 
 HEADER = "# Written by the role agent of volcano.colocation.\n"
 SECTION = "sysctl"
@@ -45,25 +44,18 @@ def sysctl_refusals(captured: Mapping[str, Any], sysctls: Sequence[str]) -> tupl
     """Refuse a link, a directory, or a file that cannot be read."""
     if captured["kind"] == "missing" or (captured["kind"] == "regular" and "text" in captured):
         return ()
-    reason = missing_text_reason(captured)
-    return (Refusal("sysctl-file-unusable", reason, "Move it away; the next run creates the file.", file=SYSCTLS_FILE),)
+    problem = missing_text(SYSCTLS_FILE, captured)
+    remedy = f"{problem.remedy}." if problem.cause is Cause.NOT_READ else "Move it away; the next run creates the file."
+    return (Refusal("sysctl-file-unusable", problem.message, remedy, file=SYSCTLS_FILE),)
 
 
 def sysctl_document(edit: SysctlEdit) -> dict[str, Any]:
     """The document for node_transaction: one file is written or removed, and nothing is restarted."""
-    before = edit.before
     entry: dict[str, Any] = {
         "path": SYSCTLS_FILE,
-        "before_sha256": None
-        if before is None
-        else hashlib.sha256(before.encode("utf-8", "surrogateescape")).hexdigest(),
+        "before_sha256": None if edit.before is None else text_sha256(edit.before),
         "section": SECTION,
     }
     change = {"remove": True} if edit.after is None else {"after": edit.after, "mode": "0644"}
-    return {
-        "schema": SCHEMA,
-        "id": new_id(),
-        "controller": platform.node() or None,
-        "summary": [f"{'remove' if edit.after is None else 'write'} {SYSCTLS_FILE}"],
-        "files": [{**entry, **change}],
-    }
+    summary = f"{'remove' if edit.after is None else 'write'} {SYSCTLS_FILE}"
+    return files_only([summary], [{**entry, **change}])

@@ -82,8 +82,19 @@ def services(facts: NodeFacts, plan: Plan) -> dict[str, dict[str, str]]:
     }
 
 
-def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
-    return [
+def files_only(summary: list[str], files: list[dict[str, Any]]) -> dict[str, Any]:
+    """A new document that writes or removes files and restarts nothing: what every document has."""
+    return {
+        "schema": SCHEMA,
+        "id": new_id(),
+        "controller": platform.node() or None,
+        "summary": summary,
+        "files": files,
+    }
+
+
+def _written(plan: Plan, edits: tuple[FileEdit, ...]) -> dict[str, Any]:
+    files = [
         {
             "path": edit.path,
             "before_sha256": edit.before_sha256,
@@ -93,6 +104,7 @@ def _files(edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
         }
         for edit in edits
     ]
+    return files_only([str(change) for change in plan.changes], files)
 
 
 def _validation(facts: NodeFacts, plan: Plan, edits: tuple[FileEdit, ...]) -> list[dict[str, Any]]:
@@ -171,11 +183,7 @@ def transaction_document(
     before, after = pod_tree_root(facts), _tree_root_after(facts, plan, profile)
     stale, fresh = moved_trees(before, after)
     return {
-        "schema": SCHEMA,
-        "id": new_id(),
-        "controller": platform.node() or None,
-        "summary": [str(change) for change in plan.changes],
-        "files": _files(edits),
+        **_written(plan, edits),
         "validate": _validation(facts, plan, edits),
         "services": services(facts, plan),
         "checkpoints": moved_checkpoints(facts, plan, profile),
@@ -194,11 +202,7 @@ def files_document(edits: tuple[FileEdit, ...], plan: Plan, facts: NodeFacts) ->
     """A document that only writes files, for the modules that leave restarts to their caller."""
     leave = {"kubelet": kubelet_unit(facts), "runtime": runtime_unit(facts)}
     return {
-        "schema": SCHEMA,
-        "id": new_id(),
-        "controller": platform.node() or None,
-        "summary": [str(change) for change in plan.changes],
-        "files": _files(edits),
+        **_written(plan, edits),
         "validate": _validation(facts, plan, edits),
         "services": {side: {"unit": unit, "action": "leave"} for side, unit in leave.items()},
         "checkpoints": [],

@@ -237,7 +237,16 @@ NODE_REPORT: Spec = {
     "name": {"type": "str", "required": True},
 }
 
-NODE_TABLE: Spec = {**FILTER, "nodes": {"type": "list", "elements": "str", "required": True}}
+DETAILED_HOSTS: Spec = {"detailed_hosts": {"type": "int", "default": 3}}
+
+NODE_TABLE: Spec = {
+    **FILTER,
+    **DETAILED_HOSTS,
+    "nodes": {"type": "list", "elements": "str", "required": True},
+    "source": {"type": "str", "choices": ["facts", "observed", "aligned"], "default": "facts"},
+    "fleet_size": {"type": "int"},
+    "directory": {"type": "path"},
+}
 
 QOS_LEVELS = ["LC", "HLS", "LS", "BE"]
 
@@ -299,5 +308,6 @@ NODE_REPLAY: Spec = {
     **FILTER,
     **FAILURE,
     "snapshots": {"type": "path", "required": True},
+    **DETAILED_HOSTS,
     "report_directory": {"type": "path", "aliases": ["report_folder"]},
 }

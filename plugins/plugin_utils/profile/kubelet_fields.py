@@ -11,10 +11,21 @@ tags v0.17.0 to v0.37.0-beta.0.
 from __future__ import annotations
 
 from ..releases import minimum_versions
+from ..releases.kubelet_features import DRIVER_FROM_CRI
 from ..releases.versions import Version
-from . import comparators as values
 from . import validators as check
-from .field_schema import FieldImpact, FieldType, KubeletField
+from .field_schema import (
+    FieldImpact,
+    FieldType,
+    KubeletField,
+    same_cpus,
+    same_members,
+    same_memory,
+    same_number,
+    same_option,
+    same_quantity,
+    same_root,
+)
 
 OLDEST: Version = minimum_versions.KUBELET.minor
 """The oldest supported Kubernetes; newer fields need a known version."""
@@ -41,7 +52,7 @@ FIELDS = (
         option="cgroup_root",
         unit="the path of a cgroup",
         check=check.cgroup_root,
-        compare=values.same_root,
+        compare=same_root,
         impact=FieldImpact.DRAIN,
         description=(
             "Sets C(cgroupRoot), the cgroup in which kubelet creates its tree, such as V(/pods). It must exist.\n"
@@ -68,7 +79,7 @@ FIELDS = (
         option="cpu_manager_policy_options",
         unit="a switch or a number by option",
         check=check.policy_options,
-        compare=values.same_option,
+        compare=same_option,
         impact=FieldImpact.DRAIN_UNDER_STATIC_CPU,
         description="Sets entries of C(cpuManagerPolicyOptions), such as C(full-pcpus-only=true).",
         source="pkg/kubelet/cm/cpumanager/policy_options.go",
@@ -100,7 +111,7 @@ FIELDS = (
         option="topology_manager_policy_options",
         unit="a switch or a number by option",
         check=check.policy_options,
-        compare=values.same_option,
+        compare=same_option,
         description="Sets entries of C(topologyManagerPolicyOptions), such as C(prefer-closest-numa-nodes=true).",
         source="pkg/kubelet/cm/topologymanager/policy_options.go",
     ),
@@ -123,7 +134,7 @@ FIELDS = (
         option="reserved_memory",
         unit="V(auto) or the whole list",
         check=check.reserved_memory,
-        compare=values.same_memory,
+        compare=same_memory,
         impact=FieldImpact.DRAIN_UNDER_STATIC_MEMORY,
         description=(
             "Sets C(reservedMemory). Each entry of the list has C(numaNode) and C(limits).\n"
@@ -138,7 +149,7 @@ FIELDS = (
         option="reserved_system_cpus",
         unit="a Linux CPU list such as V(0-1)",
         check=check.cpu_list,
-        compare=values.same_cpus,
+        compare=same_cpus,
         impact=FieldImpact.DRAIN_UNDER_STATIC_CPU,
         description="Sets C(reservedSystemCPUs). It takes the place of both CPU reservations.",
         source="pkg/kubelet/apis/config/validation/validation.go",
@@ -181,7 +192,7 @@ FIELDS = (
             "kube-reserved-compressible",
         ),
         check=check.enforcement_levels,
-        compare=values.same_members,
+        compare=same_members,
         description=(
             "Sets C(enforceNodeAllocatable), the whole list. V(none) enforces nothing and must stand alone.\n"
             "V(system-reserved) needs O(system_reserved_cgroup), V(kube-reserved) needs O(kube_reserved_cgroup). The"
@@ -199,7 +210,7 @@ FIELDS = (
         option="memory_throttling_factor",
         unit="a fraction, more than 0 and at most 1",
         check=check.throttling_factor,
-        compare=values.same_number,
+        compare=same_number,
         description="Sets C(memoryThrottlingFactor). It has an effect only where the gate C(MemoryQoS) is on.",
         source="KEP-2570",
     ),
@@ -257,7 +268,7 @@ FIELDS = (
         option="feature_gates",
         unit="V(true) or V(false) by gate",
         check=check.gates,
-        entry_impacts=(("KubeletCgroupDriverFromCRI", FieldImpact.DRAIN),),
+        entry_impacts=((DRIVER_FROM_CRI, FieldImpact.DRAIN),),
         description=(
             "Sets entries of C(featureGates), such as C(MemoryQoS=true). kubelet does not start with a gate that it"
             " does not know."
@@ -271,7 +282,7 @@ FIELDS = (
         option="system_reserved",
         unit="a Kubernetes quantity by resource",
         check=check.reservation,
-        compare=values.same_quantity,
+        compare=same_quantity,
         entry_impacts=(("cpu", FieldImpact.DRAIN_UNDER_STATIC_CPU), ("memory", FieldImpact.DRAIN_UNDER_STATIC_MEMORY)),
         description="Sets entries of C(systemReserved), such as C(cpu=500m).",
         source="cmd/kubelet/app/server.go",
@@ -283,7 +294,7 @@ FIELDS = (
         option="kube_reserved",
         unit="a Kubernetes quantity by resource",
         check=check.reservation,
-        compare=values.same_quantity,
+        compare=same_quantity,
         entry_impacts=(("cpu", FieldImpact.DRAIN_UNDER_STATIC_CPU), ("memory", FieldImpact.DRAIN_UNDER_STATIC_MEMORY)),
         description="Sets entries of C(kubeReserved), such as C(memory=1Gi).",
         source="cmd/kubelet/app/server.go",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...module_utils.cgroup.kubelet_names import Driver, slice_stem
 from ...module_utils.quantity import parse_cpu_list, parse_quantity
-from ..releases.kubelet_policy_options import parse_bool
+from ..releases.kubelet_features import parse_bool
 
 
 class ProfileError(ValueError):
@@ -19,6 +19,7 @@ class ProfileError(ValueError):
     def __init__(self, variable: str, message: str) -> None:
         super().__init__(f"{variable}: {message}")
         self.variable = variable
+        self.message = message
 
 
 RESERVABLE = ("cpu", "memory", "ephemeral-storage", "pid")

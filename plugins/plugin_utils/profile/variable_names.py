@@ -40,6 +40,7 @@ VARIABLES = frozenset(
         "colocation_containerd_strategy",
         "colocation_cpu_manager_policy",
         "colocation_cpu_manager_policy_options",
+        "colocation_detailed_hosts",
         "colocation_drain",
         "colocation_drain_bare_pods",
         "colocation_drain_empty_dir",

@@ -12,12 +12,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID
+from .containerd_schema import CRI_V1, CRI_V2, CRI_V3, IMAGES_V3, NRI_ID, parse_release
+from .containerd_toml import TomlLibrary
 
-TEXT, NUMBER, SWITCH, TABLE, TEXTS = "a text", "a whole number", "true or false", "a table", "a list of texts"
+TEXT, NUMBER, SWITCH, TABLE, TEXTS = "a string", "a whole number", "true or false", "a table", "a list of strings"
 FRACTION, DURATION = "a number", 'a duration such as "5s"'
+NANOSECONDS = 'a duration such as "5s" or a number of nanoseconds'
 ANY_KEY = "*"
 """Matches any key of a map, such as the name of a handler."""
+_BEFORE_1_7_26 = re.compile(r"v?1\.7\.(?:1?\d|2[0-5])(?!\d)")
 _GO_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)")
 
 Path = tuple[str, ...]
@@ -27,21 +30,58 @@ Fields = Mapping[str, str]
 def _fields(**keys: str) -> Fields:
     """Types by key; the arguments name a type and list its keys."""
     kinds = {"text": TEXT, "number": NUMBER, "switch": SWITCH, "texts": TEXTS, "table": TABLE, "duration": DURATION}
-    kinds["fraction"] = FRACTION
+    kinds |= {"fraction": FRACTION, "nanoseconds": NANOSECONDS}
     return {key: kinds[kind] for kind, listed in keys.items() for key in listed.split()}
 
 
-def is_of_type(value: Any, kind: str) -> bool:
-    """Whether containerd accepts the value as one of that type."""
+def is_of_type(value: Any, kind: str, library: TomlLibrary) -> bool:
+    """Whether containerd accepts the value as one of that type, apart from ``is_unset``."""
     if kind == FRACTION:
         return isinstance(value, (int, float)) and not isinstance(value, bool)
     if kind == NUMBER:
-        return isinstance(value, int) and not isinstance(value, bool)
+        return _is_whole(value)
     if kind == TEXTS:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if kind == DURATION:
-        return isinstance(value, str) and _GO_DURATION.fullmatch(value) is not None
+    if kind in (DURATION, NANOSECONDS):
+        return _is_duration(value, kind, library)
     return isinstance(value, {TEXT: str, SWITCH: bool, TABLE: Mapping}[kind])
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_duration(value: Any, kind: str, library: TomlLibrary) -> bool:
+    """A number is read like a string, and only 0 needs no unit; 2.4 of the library decodes it as Go's time.Duration."""
+    if isinstance(value, str):
+        return _GO_DURATION.fullmatch(value) is not None
+    if kind == NANOSECONDS or library is TomlLibrary.V2_4:
+        return _is_whole(value)
+    # Version 1 writes 0.0 as 0.
+    return not isinstance(value, bool) and value == 0 and (library is TomlLibrary.V1 or _is_whole(value))
+
+
+def is_unset(value: Any, kind: str, library: TomlLibrary) -> bool:
+    """Whether a value of a plugin counts as not set: up to 2.3 an empty table in place of another type does.
+
+    The tables of plugins are written again before they are decoded (Decode of config.go), and an empty table becomes a
+    header without keys (run with 2.2.9).
+    """
+    if kind == TABLE or library is not TomlLibrary.V2:
+        return False
+    items = value if kind == TEXTS and isinstance(value, list) else [value]
+    return items != [] and all(item == {} for item in items)
+
+
+def is_header(table: Any, library: TomlLibrary) -> bool:
+    """Whether a plugin's value is a list that counts as an empty table: up to 2.3 a list of one key does.
+
+    It is written again as ``['a']``, which is a header (run with 2.2.9).
+    """
+    inner = table
+    for _brackets in range(2):
+        inner = inner[0] if isinstance(inner, list) and len(inner) == 1 else inner
+    return library is TomlLibrary.V2 and isinstance(table, list) and isinstance(inner, (str, int, float))
 
 
 _SERVER = _fields(text="address", number="uid gid max_recv_message_size max_send_message_size")
@@ -167,13 +207,17 @@ OLD: Mapping[str, Mapping[Path, Fields]] = {
         ("containerd", "default_runtime"): _OLD_HANDLER,
         ("containerd", "untrusted_workload_runtime"): _OLD_HANDLER,
     },
+    NRI_ID: {
+        (): {**SHARED[NRI_ID][()], **_fields(nanoseconds="plugin_registration_timeout plugin_request_timeout")},
+    },
     "io.containerd.internal.v1.restart": {(): _fields(duration="interval")},
     "io.containerd.monitor.v1.cgroups": {(): _fields(switch="no_prometheus")},
     "io.containerd.runtime.v1.linux": {(): _fields(text="runtime runtime_root shim", switch="no_shim shim_debug")},
     "io.containerd.runtime.v2.task": {(): _fields(texts="platforms", switch="sched_core")},
+    "io.containerd.service.v1.diff-service": {(): _fields(texts="default", switch="sync_fs")},
     "io.containerd.snapshotter.v1.aufs": {(): _ROOT_PATH},
 }
-"""Tables that only 1.x has."""
+"""Tables that only 1.x has, or has with other types."""
 
 
 def _with_fields(plugin: str, fields: Fields) -> Mapping[Path, Fields]:
@@ -290,17 +334,30 @@ SINCE_1_7: Mapping[str, Mapping[Path, frozenset[str]]] = {
 }
 """Keys that 1.6.20 ignores: they are in the defaults of 1.7.24 but not of 1.6.20."""
 PLUGINS_SINCE_1_7 = frozenset({NRI_ID, "io.containerd.snapshotter.v1.blockfile", "io.containerd.transfer.v1.local"})
+SINCE_1_7_26: Mapping[str, Mapping[Path, frozenset[str]]] = {
+    "io.containerd.service.v1.diff-service": {(): frozenset({"sync_fs"})}
+}
+"""services/diff/local.go; configuration is otherwise decoded in 1.7.35 as in 1.7.24 (read)."""
 
 
-def plugin_tables_before_1_7() -> Mapping[str, Mapping[Path, Fields]]:
-    """Tables by plugin of 1.6 and older."""
+def plugin_tables_up_to_1_7(version: str | None) -> Mapping[str, Mapping[Path, Fields]]:
+    """Tables by plugin of a release of 1.x; an unknown one counts as the newest."""
+    tables = plugin_tables(1)
+    if (parse_release(version) or (1, 7)) < (1, 7):
+        known = {plugin: table for plugin, table in tables.items() if plugin not in PLUGINS_SINCE_1_7}
+        return _without(_without(known, SINCE_1_7), SINCE_1_7_26)
+    return _without(tables, SINCE_1_7_26) if _BEFORE_1_7_26.match(version or "") else tables
+
+
+def _without(
+    tables: Mapping[str, Mapping[Path, Fields]], keys: Mapping[str, Mapping[Path, frozenset[str]]]
+) -> Mapping[str, Mapping[Path, Fields]]:
     return {
         plugin: {
-            path: {key: kind for key, kind in fields.items() if key not in SINCE_1_7.get(plugin, {}).get(path, ())}
+            path: {key: kind for key, kind in fields.items() if key not in keys.get(plugin, {}).get(path, ())}
             for path, fields in table.items()
         }
-        for plugin, table in plugin_tables(1).items()
-        if plugin not in PLUGINS_SINCE_1_7
+        for plugin, table in tables.items()
     }
 
 

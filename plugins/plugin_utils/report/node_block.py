@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils.safe_text import one_line
+from ..profile.option_names import variable_of
 
 Facts = Mapping[str, Any]
 
 SEVERITIES = ("error", "warning", "info")
 SHOWN_EVIDENCE = 3
 WIDTH = 160
-_INDENT = 13
 _SOURCES = {"set": "set", "role-default": "defaults of the role"}
 _ID = re.compile(r"(?<![0-9a-f])([0-9a-f]{12})[0-9a-f]{52}(?![0-9a-f])")
 _LEADS = {
@@ -67,24 +67,35 @@ def render_line(text: str) -> str:
     return f"{line[: WIDTH * 2 // 3]}…{line[-WIDTH // 3 :]}"
 
 
-def _row(name: str, text: str) -> str:
+def render_row(name: str, text: str) -> str:
+    """A row of a node's report."""
     return render_line(f"  {name:<10} {text}")
 
 
-def _profile(profile: Mapping[str, Any]) -> Iterator[str]:
+def render_rows(name: str, text: str) -> Iterator[str]:
+    """A row of a node's report, continued on further lines where it is too long for one."""
+    return _wrap(f"  {name:<10} ", text)
+
+
+def _wrap(begin: str, text: str) -> Iterator[str]:
+    """Lines of at most ``WIDTH`` characters, the first with ``begin``, the others indented by its length."""
+    for line in textwrap.wrap(one_line(_ID.sub(r"\1", text)), WIDTH - len(begin), break_on_hyphens=False):
+        yield render_line(f"{begin}{line}")
+        begin = " " * len(begin)
+
+
+def render_profile(profile: Mapping[str, Any]) -> Iterator[str]:
     """The profile that the node was compared with, by source of the values; many values are wrapped into lines."""
     if not profile["specified"]:
-        yield _row("profile", "none given; the node is compared with itself, now and after a restart")
+        yield render_row("profile", "none given; the node is compared with itself, now and after a restart")
         return
     title = "profile"
     for source, word in _SOURCES.items():
         values = [option for option in profile["options"] if option["source"] == source]
-        settings = ", ".join(f"{option['option']} {_value(option['value'])}" for option in values)
+        settings = ", ".join(f"{variable_of(option['option'])} {_value(option['value'])}" for option in values)
         if settings:
-            lines = textwrap.wrap(one_line(f"{word}: {settings}"), WIDTH - _INDENT, break_on_hyphens=False)
-            for line in lines:
-                yield render_line(f"  {title:<10} {line}")
-                title = ""
+            yield from render_rows(title, f"{word}: {settings}")
+            title = ""
 
 
 def _value(value: Any) -> str:
@@ -154,10 +165,15 @@ def _pods(pods: Mapping[str, Any]) -> str:
 
 def render_lead(facts: Facts) -> str:
     """The verdict in one sentence, with the finding that decides it."""
-    verdict = str(facts["verdict"])
-    deciding = next((finding for finding in facts["findings"] if finding["effect"] == verdict), None)
-    sentence = _LEADS.get(verdict, "")
-    return render_line(f"{sentence} {deciding['summary']}" if deciding else sentence.replace(":", "."))
+    sentence = _LEADS.get(str(facts["verdict"]), "")
+    summary = deciding_summary(facts)
+    return render_line(f"{sentence} {summary}" if summary else sentence.replace(":", "."))
+
+
+def deciding_summary(facts: Facts) -> str:
+    """The summary of the finding that decides the verdict; empty if the node has none."""
+    verdict = facts["verdict"]
+    return next((str(finding["summary"]) for finding in facts["findings"] if finding["effect"] == verdict), "")
 
 
 def _finding(finding: Mapping[str, Any], reported: set[str]) -> Iterator[str]:
@@ -177,7 +193,7 @@ def _remedies(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for finding in findings:
         codes.setdefault(finding["remedy"], []).append(finding["code"])
     for number, (remedy, helped) in enumerate(codes.items(), 1):
-        yield f"    {number}. {render_line(remedy)} [{', '.join(dict.fromkeys(helped))}]"
+        yield from _wrap(f"    {number}. ", f"{remedy} [{', '.join(dict.fromkeys(helped))}]")
 
 
 def render_node(name: str, facts: Facts, selection: Filter = EVERYTHING) -> str:
@@ -185,11 +201,11 @@ def render_node(name: str, facts: Facts, selection: Filter = EVERYTHING) -> str:
     verdict = str(facts["verdict"])
     lines = [
         f"{render_line(name)}: {verdict if verdict == 'aligned' else verdict.upper()}. {render_lead(facts)}",
-        _row("node", _node(facts)),
-        _row("kubelet", _kubelet(facts)),
-        _row("runtime", _runtime(facts["runtime"])),
-        _row("pods", _pods(facts["pods"])),
-        *_profile(facts["profile"]),
+        render_row("node", _node(facts)),
+        render_row("kubelet", _kubelet(facts)),
+        render_row("runtime", _runtime(facts["runtime"])),
+        render_row("pods", _pods(facts["pods"])),
+        *render_profile(facts["profile"]),
     ]
     findings = sort_findings(facts, selection)
     if findings:

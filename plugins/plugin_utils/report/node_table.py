@@ -5,18 +5,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .node_block import EVERYTHING, Filter, render_driver, render_line, sort_findings
+from .node_block import EVERYTHING, Filter, deciding_summary, render_driver, render_line, render_profile, sort_findings
 
 WORST_FIRST = ("not looked at", "unsupported", "unknown", "misaligned", "latent", "aligned")
 HEADER = ("NODE", "VERDICT", "CGROUP", "KUBELET", "RUNTIME", "CPU MANAGER", "ERR/WARN", "FIRST FINDING")
 SHOWN_CODES, SHOWN_NODES = 8, 20
 
 
+class RowFinding(NamedTuple):
+    """A finding of a node; nodes with the same codes are one group."""
+
+    severity: str
+    code: str
+    remedy: str
+
+
 class Row(NamedTuple):
-    """A line of the table, the only data of a node that is kept."""
+    """A line of the table and what groups need, the only data of a node that is kept."""
 
     node: str
     verdict: str
@@ -27,6 +35,9 @@ class Row(NamedTuple):
     errors: int = 0
     warnings: int = 0
     finding: str = "-"
+    summary: str = ""
+    findings: tuple[RowFinding, ...] = ()
+    profile: tuple[str, ...] = ()
 
     @property
     def order(self) -> tuple[int, int, int, str]:
@@ -49,6 +60,7 @@ def node_row(node: str, facts: Mapping[str, Any], selection: Filter = EVERYTHING
     """The line of a node that was read."""
     kubelet, runtime = facts["kubelet"], facts["runtime"]
     counts = Counter(finding["severity"] for finding in facts["findings"])
+    findings = sort_findings(facts, selection)
     return Row(
         render_line(node),
         str(facts["verdict"]),
@@ -58,7 +70,10 @@ def node_row(node: str, facts: Mapping[str, Any], selection: Filter = EVERYTHING
         (kubelet["cpu_manager_policy"] or "unknown") if kubelet["installed"] else "-",
         counts["error"],
         counts["warning"],
-        next((finding["code"] for finding in sort_findings(facts, selection)), "-"),
+        next((finding["code"] for finding in findings), "-"),
+        deciding_summary(facts),
+        tuple(RowFinding(finding["severity"], finding["code"], finding["remedy"]) for finding in findings),
+        tuple(render_profile(facts["profile"])),
     )
 
 
@@ -73,9 +88,14 @@ def render_table(rows: Iterable[Row]) -> str:
     cells = [HEADER, *(row.cells for row in ordered)]
     widths = [max(len(line[column]) for line in cells) for column in range(len(HEADER))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
-    counts = Counter(row.verdict for row in ordered)
+    return "\n".join((*lines, render_totals(ordered)))
+
+
+def render_totals(rows: Collection[Row]) -> str:
+    """The number of nodes with each verdict, the worst first."""
+    counts = Counter(row.verdict for row in rows)
     sums = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if counts[verdict])
-    return "\n".join((*lines, f"{len(ordered)} nodes: {sums}"))
+    return f"{'1 node' if len(rows) == 1 else f'{len(rows)} nodes'}: {sums}"
 
 
 def failing_nodes_message(codes_by_node: Mapping[str, list[str]], severities: Iterable[str]) -> str:
@@ -83,6 +103,12 @@ def failing_nodes_message(codes_by_node: Mapping[str, list[str]], severities: It
     named = [f"{node}: {_first_words(codes, SHOWN_CODES, ', ')}" for node, codes in codes_by_node.items()]
     nodes = _first_words(named, SHOWN_NODES, "; ")
     return f"{len(codes_by_node)} node(s) have findings of {', '.join(severities)}. {nodes}"
+
+
+def first_lines(lines: Sequence[str]) -> list[str]:
+    """The lines, or the first of many and the number of the others."""
+    more = [f"and {len(lines) - SHOWN_NODES} more"] if len(lines) > SHOWN_NODES else []
+    return [*lines[:SHOWN_NODES], *more]
 
 
 def _first_words(words: list[str], count: int, separator: str) -> str:

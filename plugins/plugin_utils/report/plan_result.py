@@ -35,6 +35,7 @@ def _change(change: Change) -> dict[str, Any]:
         "after": change.after,
         "file": change.path,
         "reason": change.reason,
+        "message": f"{change.setting}: {change.reason}",
         "impact": sorted(need.value for need in change.needs),
     }
 
@@ -45,7 +46,7 @@ def plan_result(plan: Plan) -> dict[str, Any]:
         {
             "changes": [_change(change) for change in plan.changes],
             "pending": [_change(change) for change in plan.pending],
-            "unsupported": [asdict(skip) for skip in plan.skipped],
+            "unsupported": [{**asdict(skip), "message": str(skip)} for skip in plan.skipped],
             "refusals": [asdict(refusal) for refusal in plan.refusals],
             "permission": asdict(plan.permission) if plan.permission else None,
             "impact": sorted(need.value for need in plan.needs),

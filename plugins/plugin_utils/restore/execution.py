@@ -8,7 +8,6 @@ it is restored.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,10 +18,9 @@ from ..node.transport import Node, NodeFailure
 from ..plan.change_set import Change, Impact, Plan
 from ..plan.kubelet_impact import moved_checkpoints
 from ..plan.transaction_document import (
-    SCHEMA,
     api_node_ref,
+    files_only,
     moved_trees,
-    new_id,
     pod_tree_root,
     pod_trees,
     services,
@@ -37,11 +35,7 @@ from .node_preview import REASON, profile_of
 def restore_document(files: FileRestores, timeout: int) -> dict[str, Any]:
     """The document for node_transaction."""
     document: dict[str, Any] = {
-        "schema": SCHEMA,
-        "id": new_id(),
-        "controller": platform.node() or None,
-        "summary": [f"restore {target.path}" for target in files.edits],
-        "files": [_file(target) for target in files.edits],
+        **files_only([f"restore {target.path}" for target in files.edits], [_file(target) for target in files.edits]),
         "forget": list(files.forget),
     }
     if files.before is None or files.after is None or files.before.image:

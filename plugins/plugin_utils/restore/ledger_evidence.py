@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -13,6 +12,7 @@ from typing import Any
 from ..facts.interpreter import SnapshotError
 from ..node.evidence_schema import ANY, NOTHING, SWITCH, TEXT, checked_snapshot, first_schema_error
 from ..plan.change_set import Impact
+from ..plan.file_edits import text_sha256
 
 SCHEMA = 1
 KUBELET, RUNTIME, SYSCTL, SLICES, QOS = "kubelet", "runtime", "sysctl", "slices", "qos"
@@ -43,7 +43,7 @@ class Content:
 
     @property
     def sha256(self) -> str:
-        return hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()
+        return text_sha256(self.text)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from ...module_utils.cgroup.kubelet_names import slice_of
 from ...module_utils.state.store import STATE_DIRECTORY
 from ..facts.interpreter import interpret
 from ..facts.kubelet_state import KubeletFacts, Setting
@@ -15,7 +16,6 @@ from ..node.concurrent_edits import redacted_difference
 from ..plan.change_set import Change as SettingChange
 from ..plan.change_set import Impact
 from ..profile.kubelet_fields import CGROUP_ROOT, ENFORCE_NODE_ALLOCATABLE, KUBE_RESERVED_CGROUP, SYSTEM_RESERVED_CGROUP
-from ..settings.kubelet_reservations import slice_of
 from .ledger_evidence import (
     FILE_SECTIONS,
     KUBELET,
@@ -288,7 +288,7 @@ def _missing_permission(files: FileRestores) -> Conflict:
         "+".join(files.disruptive),
         "pods",
         f"{pods} pod(s) run on this node, and the restore stops and recreates them",
-        "Set allow_disruption (colocation_allow_disruption) to true to restore one node at a time,"
+        "Set colocation_allow_disruption to true to restore one node at a time,"
         " or to false to restore only what does not disrupt pods and report the remaining changes as pending",
     )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts.config_file import ConfigFile, Problem, advice
+from ..facts.config_file import Cause, ConfigFile, Problem, advice
 from ..facts.node_state import NodeFacts
 from ..plan.change_set import Refusal
 from .rule_types import Effect, Finding, Severity
@@ -19,16 +19,27 @@ def describe_problem(problem: Problem) -> str:
 
 
 def unreadable_config(facts: NodeFacts) -> Iterator[Finding]:
-    for config in (facts.kubelet.config, facts.runtime.config):
-        if config.problem:
-            yield Finding(
-                "config-unreadable",
-                Severity.ERROR,
-                Effect.UNKNOWN,
-                f"{config.path} cannot be read.",
-                (describe_problem(config.problem),),
-                advice("Correct the file; the service that reads it would not start with it.", config.problem),
-            )
+    """Files of kubelet and of the runtime. An invalid drop-in of kubelet has a separate finding."""
+    kubelet, runtime = facts.kubelet, facts.runtime
+    unread = (dropin.problem for dropin in kubelet.dropins if dropin.problem and dropin.problem.cause is Cause.NOT_READ)
+    files = (kubelet.config, runtime.config, *runtime.layers)
+    for problem in dict.fromkeys([*(config.problem for config in files), *unread]):
+        if problem:
+            yield _unreadable(problem)
+
+
+def _unreadable(problem: Problem) -> Finding:
+    summary, consequence = f"{problem.file} is not valid.", "The service that reads it would not start with it."
+    if problem.cause is Cause.NOT_READ:
+        summary, consequence = f"{problem.file} was not read.", "Until it is read, its values are unknown."
+    return Finding(
+        "config-unreadable",
+        Severity.ERROR,
+        Effect.UNKNOWN,
+        summary,
+        (describe_problem(problem),),
+        advice(consequence, problem),
+    )
 
 
 def unsafe_file(config: ConfigFile) -> Iterator[Refusal]:
@@ -61,7 +72,7 @@ def unreadable_file(config: ConfigFile) -> Iterator[Refusal]:
         yield Refusal(
             "config-unreadable",
             problem.message,
-            advice("Correct the file; this collection does not change it.", problem),
+            advice("Until then the file is not changed.", problem),
             file=config.path,
             line=problem.line,
         )

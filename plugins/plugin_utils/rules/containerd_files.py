@@ -27,8 +27,8 @@ CONTAINERD_DEFECTS: Mapping[str, DefectFinding] = {
     containerd.UNREADABLE: (
         ERROR,
         Effect.UNKNOWN,
-        "{file} cannot be read.",
-        "Correct the file; containerd would not start with it.",
+        "Not all files that {file} imports were read.",
+        "Import fewer files, by names that exist; until then containerd's values are unknown.",
     ),
     containerd.TOO_NEW: (
         ERROR,
@@ -224,7 +224,7 @@ def _refuse_strategy(draft: PlanDraft) -> Iterator[Refusal]:
             "containerd-strategy",
             f"containerd {runtime.version or 'of an unknown version'} may replace a plugin's whole table with that"
             " of a drop-in, which would lose every other setting in it (containerd#5837)",
-            "Leave containerd_strategy (colocation_containerd_strategy) at auto.",
+            "Leave colocation_containerd_strategy at auto.",
             variable="containerd_strategy",
         )
 

@@ -177,7 +177,7 @@ def _counts(change: Change, after: Layers) -> bool:
     if change.keys[1] in CRI_NAMES:
         return bool(value_at(own_table(after, config), change.keys[2:]) == change.after)
     table = value_at(config.values, change.keys[:2])
-    values = containerd_tables.nri_values(table, after.letter_case) if isinstance(table, Mapping) else {}
+    values = containerd_tables.nri_values(table, after.library) if isinstance(table, Mapping) else {}
     return bool(value_at(values, change.keys[2:]) == change.after)
 
 

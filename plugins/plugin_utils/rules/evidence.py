@@ -9,6 +9,7 @@ from typing import Any
 
 from ..facts.kubelet_layers import render_value
 from ..facts.node_state import NodeFacts
+from ..releases.kubelet_features import parse_bool
 
 
 def value(facts: NodeFacts, key: str) -> Any:
@@ -30,12 +31,12 @@ def table(facts: NodeFacts, key: str) -> dict[str, object]:
 
 
 def is_true(switch: Any) -> bool:
-    """Whether a boolean of YAML or of the command line is true, as Go's strconv.ParseBool reads it."""
-    return render_value(switch) in ("1", "t", "T", "true", "True", "TRUE")
+    """Whether a boolean of YAML or of the command line is true."""
+    return parse_bool(switch) is True
 
 
 def text_list(items: Any) -> tuple[str, ...]:
-    """A list of texts; empty for any other value."""
+    """A list of strings; empty for any other value."""
     return tuple(map(str, items)) if isinstance(items, (list, tuple)) else ()
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..facts.config_file import Cause, advice
 from ..plan.change_set import Refusal
 from ..plan.draft import PlanDraft
 from ..plan.kubeadm_patch import conflicting_fields, unsupported_reason
@@ -81,25 +82,27 @@ def refuse_patch_directory(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "kubeadm-patches-not-a-directory",
             f"is a {directory.kind}; kubeadm accepts only a real directory for --patches",
-            "Use the real directory in kubeadm_patches (colocation_kubeadm_patches) and for kubeadm's --patches.",
+            "Use the real directory in colocation_kubeadm_patches and for kubeadm's --patches.",
             file=directory.directory,
             variable="kubeadm_patches",
         )
-    elif directory.incomplete_reason:
+    elif directory.unread:
         yield Refusal(
             "kubeadm-patches-not-read",
-            f"not all patches are known: {directory.incomplete_reason}",
-            "Keep at most 64 readable patches of kubeletconfiguration in it; an unknown one could override the others.",
+            f"not all patches are known: the directory {directory.unread.message}",
+            advice("An unknown patch could override the others.", directory.unread),
             file=directory.directory,
             variable="kubeadm_patches",
         )
     for patch in directory.patches:
         if patch.problem:
+            unread = patch.problem.cause is Cause.NOT_READ
             yield Refusal(
                 "kubeadm-patch-unreadable",
-                f"{patch.problem}; kubeadm upgrade fails on it",
-                "Correct or delete the file; this collection does not change it.",
+                patch.problem.message if unread else f"{patch.problem.message}; kubeadm upgrade fails on it",
+                advice("An unknown patch could override the others.", patch.problem),
                 file=patch.path,
+                line=patch.problem.line,
             )
 
 

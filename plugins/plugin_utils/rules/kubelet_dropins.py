@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..facts.config_file import advice, value_at
+from ..facts.config_file import Cause, advice, value_at
 from ..facts.kubelet_layers import DROPINS_SINCE, dropins_read
 from ..facts.node_state import NodeFacts
 from ..plan.change_set import Refusal
@@ -21,7 +21,8 @@ from .rule_types import Effect, Finding, Severity
 
 def dropins_refused(facts: NodeFacts) -> Iterator[Finding]:
     """mergeKubeletConfigurations: kubelet does not start with an invalid drop-in."""
-    problems = [dropin.problem for dropin in facts.kubelet.dropins if dropin.problem]
+    known = [dropin.problem for dropin in facts.kubelet.dropins if dropin.problem]
+    problems = [problem for problem in known if problem.cause is not Cause.NOT_READ]
     if problems:
         yield Finding(
             "dropin-refused",
@@ -29,7 +30,7 @@ def dropins_refused(facts: NodeFacts) -> Iterator[Finding]:
             Effect.LATENT,
             f"kubelet does not start with {len(problems)} of the files in its --config-dir.",
             tuple(map(describe_problem, problems)),
-            advice("Correct the file or move it out of the directory; each needs apiVersion and kind.", *problems),
+            advice("kubelet starts when the file is correct, or moved out of the directory.", *problems),
         )
 
 
@@ -69,11 +70,11 @@ def refuse_dropin_directory(draft: PlanDraft) -> Iterator[Refusal]:
             f" {then or 'none'}",
             "Restart kubelet (systemctl daemon-reload, systemctl restart kubelet), then run again.",
         )
-    if start.incomplete_reason and reads_config_dir(draft.kubelet):
+    if start.unread_dropins and reads_config_dir(draft.kubelet):
         yield Refusal(
             "dropins-not-read",
-            f"not all drop-ins are known: {start.incomplete_reason}",
-            "Keep at most 64 readable drop-ins in this directory; an unknown drop-in could override any setting.",
+            f"not all drop-ins are known: the directory {start.unread_dropins.message}",
+            advice("An unknown drop-in could override any setting.", start.unread_dropins),
             file=start.config_dir,
         )
 
@@ -108,7 +109,7 @@ def refuse_overridden_dropin(draft: PlanDraft) -> Iterator[Refusal]:
                 "dropin-cannot-clear-value",
                 f"kubelet {draft.kubelet.version} does not let a drop-in set {'.'.join(keys)} to {desired!r}: before"
                 " 1.29 an empty value overrides nothing",
-                "Set kubelet_strategy (colocation_kubelet_strategy) to main-file.",
+                "Set colocation_kubelet_strategy to main-file.",
                 file=location.path,
                 variable="kubelet_strategy",
             )

@@ -22,8 +22,8 @@ from ..plan.draft import PlanDraft
 from ..plan.kubelet_changes import Override, changed_entries, fields_of, find_overrides
 from ..profile.field_schema import KubeletField
 from ..profile.kubelet_fields import OBSERVED
+from ..releases.kubelet_features import parse_bool
 from ..releases.kubelet_generated import FLAGS
-from ..releases.kubelet_policy_options import parse_bool
 from ..releases.versions import minor
 from .rule_types import Effect, Finding, Severity, start_failure
 

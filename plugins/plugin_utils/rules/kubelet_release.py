@@ -11,8 +11,9 @@ from ..plan.change_set import Refusal
 from ..plan.draft import PlanDraft
 from ..profile.kubelet_fields import ENFORCE_NODE_ALLOCATABLE, FEATURE_GATES, OLDEST
 from ..profile.node_profile import Desired
-from ..releases import kubelet_gates
-from ..releases.kubelet_gates import GATES
+from ..profile.option_names import variable_of
+from ..releases import kubelet_features
+from ..releases.kubelet_features import GATES
 from ..releases.versions import Version, format_version, minor
 from .evidence import quote_claims, table
 from .reservations import COMPRESSIBLE, COMPRESSIBLE_SINCE
@@ -21,7 +22,7 @@ from .rule_types import Finding, start_failure
 
 def feature_gates_refused(facts: NodeFacts) -> Iterator[Finding]:
     version = minor(facts.kubelet.version)
-    reasons = tuple(kubelet_gates.gate_problems(table(facts, FEATURE_GATES.key), version)) if version else ()
+    reasons = tuple(kubelet_features.gate_problems(table(facts, FEATURE_GATES.key), version)) if version else ()
     if reasons:
         yield start_failure(
             "feature-gates-refused",
@@ -40,7 +41,7 @@ def refuse_newer_fields(draft: PlanDraft) -> Iterator[Refusal]:
                 "kubelet-too-old-for-field",
                 f"kubelet {draft.kubelet.version} would ignore {field.key}, which was added in"
                 f" {format_version(field.since)}",
-                f"Remove {field.option} for this node, or upgrade kubelet first.",
+                f"Remove {variable_of(field.option)} for this node, or upgrade kubelet first.",
                 variable=field.option,
             )
 
@@ -63,6 +64,6 @@ def refuse_unknown_version(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "kubelet-version-unknown",
             f"{name} was added in kubelet {format_version(since)}, and this kubelet does not report its version",
-            f"Remove {option} for this node, or find out why kubelet --version does not answer.",
+            f"Remove {variable_of(option)} for this node, or find out why kubelet --version does not answer.",
             variable=option,
         )

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,6 +31,7 @@ from ..profile.kubelet_fields import (
     SINGLE_PROCESS_OOM_KILL,
     SYSTEM_RESERVED,
 )
+from ..profile.option_names import variable_of
 from . import (
     cgroup_version,
     kubelet_field_values,
@@ -168,6 +170,13 @@ def _quoted_options(finding: Finding) -> tuple[str, ...]:
     return tuple(field.option for field in FIELDS if field.key in quoted)
 
 
+def _with_variables(remedy: str) -> str:
+    """A remedy for kubelet's file, for a profile: with the variables that set the fields."""
+    for field in FIELDS:
+        remedy = re.sub(rf"\b{field.key}\b", variable_of(field.option), remedy)
+    return remedy
+
+
 def _refusal(finding: Finding, facts: NodeFacts) -> Refusal:
     options = _quoted_options(finding)
     path, version = facts.kubelet.config.path, f"kubelet {facts.kubelet.version or 'of unknown version'}"
@@ -175,7 +184,7 @@ def _refusal(finding: Finding, facts: NodeFacts) -> Refusal:
     return Refusal(
         finding.code,
         f"{finding.summary.rstrip('.')} ({version}): {'; '.join(finding.evidence)}",
-        finding.remedy,
+        _with_variables(finding.remedy) if options else finding.remedy,
         file=path if in_file or not options else None,
         variable=", ".join(options) or None,
     )

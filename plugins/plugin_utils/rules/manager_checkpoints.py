@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...module_utils.quantity import format_cpu_list
+from ..facts.config_file import Problem, advice
 from ..facts.kubelet_state import Checkpoint
 from ..facts.node_allocatable import UnreadableReservation, cpu_reservation, has_strict_cpu_reservation
 from ..facts.node_state import NodeFacts
+from .config_files import describe_problem
 from .evidence import quote_claims
 from .rule_types import Effect, Finding, Severity
 
+DAMAGED = "is not a JSON document with a policy"
 MOVE_AWAY = "Drain the node, stop kubelet, move the file away, start kubelet."
 
 
@@ -20,11 +23,24 @@ def _refused(code: str, summary: str, evidence: tuple[str, ...], remedy: str = M
     return Finding(code, Severity.ERROR, Effect.LATENT, summary, evidence, remedy)
 
 
+def _unread(code: str, summary: str, problem: Problem) -> Finding:
+    """The checkpoint may be right: nothing is moved away."""
+    evidence = (describe_problem(problem),)
+    remedy = advice("Until it is read, it is unknown whether kubelet starts with it.", problem)
+    return Finding(code, Severity.ERROR, Effect.UNKNOWN, summary, evidence, remedy)
+
+
 def checkpoint_differs(facts: NodeFacts) -> Iterator[Finding]:
     kubelet = facts.kubelet
     checkpoint = kubelet.checkpoint
-    if checkpoint.exists and checkpoint.policy is None:
-        yield _refused("checkpoint-unreadable", "The CPU manager's checkpoint cannot be read.", (checkpoint.path,))
+    if checkpoint.unread:
+        yield _unread("checkpoint-unreadable", "The CPU manager's checkpoint was not read.", checkpoint.unread)
+    elif checkpoint.exists and checkpoint.policy is None:
+        yield _refused(
+            "checkpoint-unreadable",
+            "The CPU manager's checkpoint is damaged; kubelet will not start with it.",
+            (f"{checkpoint.path}: {DAMAGED}",),
+        )
     elif checkpoint.exists and kubelet.cpu_manager_policy and checkpoint.policy != kubelet.cpu_manager_policy:
         yield _refused(
             "checkpoint-policy-differs",
@@ -102,9 +118,15 @@ def memory_checkpoint_differs(facts: NodeFacts) -> Iterator[Finding]:
     policy = facts.kubelet.settings.get("memoryManagerPolicy")
     if checkpoint is None or not checkpoint.exists:
         return
-    if checkpoint.policy is None:
+    if checkpoint.unread:
+        yield _unread(
+            "memory-checkpoint-unreadable", "The memory manager's checkpoint was not read.", checkpoint.unread
+        )
+    elif checkpoint.policy is None:
         yield _refused(
-            "memory-checkpoint-unreadable", "The memory manager's checkpoint cannot be read.", (checkpoint.path,)
+            "memory-checkpoint-unreadable",
+            "The memory manager's checkpoint is damaged; kubelet will not start with it.",
+            (f"{checkpoint.path}: {DAMAGED}",),
         )
     elif policy and checkpoint.policy != policy.value:
         yield _refused(

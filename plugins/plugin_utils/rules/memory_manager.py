@@ -22,7 +22,7 @@ from ..plan.desired_state import settings_after
 from ..plan.draft import PlanDraft
 from ..profile.kubelet_fields import FEATURE_GATES, MEMORY_MANAGER_POLICY, RESERVED_MEMORY
 from ..profile.validators import AUTO
-from ..releases.kubelet_gates import MEMORY_MANAGER
+from ..releases.kubelet_features import MEMORY_MANAGER
 from ..releases.versions import minor
 from .evidence import is_true, quote_claims, table, value
 from .rule_types import Effect, Finding, Severity, start_failure

@@ -11,7 +11,7 @@ from ..facts.node_state import CgroupMode, NodeFacts
 from ..plan.change_set import Refusal
 from ..plan.draft import PlanDraft
 from ..profile.kubelet_fields import FEATURE_GATES, MEMORY_RESERVATION_POLICY, MEMORY_THROTTLING_FACTOR
-from ..releases.kubelet_gates import MEMORY_QOS
+from ..releases.kubelet_features import MEMORY_QOS
 from ..releases.versions import format_version, minor
 from .evidence import is_true, quote_claims, quote_writers
 from .rule_types import Effect, Finding, Severity, start_failure

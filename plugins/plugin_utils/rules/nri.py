@@ -53,7 +53,7 @@ def refuse_containerd_nri(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "nri-unsupported",
             skip.reason,
-            "Upgrade containerd, or set nri.unsupported (colocation_nri_unsupported) to skip.",
+            "Upgrade containerd, or set colocation_nri_unsupported to skip.",
             variable="nri.enabled",
         )
 
@@ -65,7 +65,7 @@ def refuse_containerd_connections(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "containerd-nri-connections-disabled",
             "sets disable_connections = true in NRI's table: containerd opens no NRI socket, and no plugin can connect",
-            "Remove it, or leave nri.enabled (colocation_nri_enabled) unset.",
+            "Remove it, or leave colocation_nri_enabled unset.",
             file=path,
             variable="nri.enabled",
         )
@@ -80,7 +80,7 @@ def refuse_relative_nri_socket(draft: PlanDraft) -> Iterator[Refusal]:
             yield Refusal(
                 "nri-socket-relative",
                 f"{defect.message} is not an absolute path",
-                "Correct it, or set nri.socket_path (colocation_nri_socket_path), which replaces it.",
+                "Correct it, or set colocation_nri_socket_path, which replaces it.",
                 file=defect.file,
                 line=defect.line,
             )
@@ -92,7 +92,7 @@ def refuse_crio_nri(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "nri-unsupported",
             skip.reason,
-            "Upgrade CRI-O, or set nri.unsupported (colocation_nri_unsupported) to skip.",
+            "Upgrade CRI-O, or set colocation_nri_unsupported to skip.",
             variable="nri.enabled",
         )
     closed = connections_refused_by(draft.runtime)
@@ -100,7 +100,7 @@ def refuse_crio_nri(draft: PlanDraft) -> Iterator[Refusal]:
         yield Refusal(
             "crio-nri-connections-disabled",
             "sets nri_disable_connections = true: CRI-O opens no NRI socket, and no plugin can connect",
-            "Remove it, or leave nri.enabled (colocation_nri_enabled) unset.",
+            "Remove it, or leave colocation_nri_enabled unset.",
             file=closed,
             variable="nri.enabled",
         )

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ...module_utils.cgroup.kubelet_names import Driver, cgroup_path
+from ...module_utils.cgroup.kubelet_names import Driver, cgroup_path, reserved_paths
 from ...module_utils.errors import ColocationError
 from ...module_utils.quantity import format_cpu_list
-from ...module_utils.snapshot.cgroup_evidence import reserved_paths
 from ..facts.node_allocatable import UnreadableReservation, cpu_reservation, require_reservable
 from ..facts.node_state import CgroupMode, NodeFacts
 from ..plan.change_set import Refusal

@@ -17,8 +17,8 @@ from ..profile.kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
     TOPOLOGY_MANAGER_SCOPE,
 )
-from ..releases import kubelet_policy_options as history
-from ..releases.kubelet_policy_options import parse_bool
+from ..releases import kubelet_features as history
+from ..releases.kubelet_features import parse_bool
 from ..releases.versions import minor
 from .evidence import quote_claims, quote_value, table, value
 from .rule_types import Effect, Finding, Severity, start_failure

@@ -28,7 +28,7 @@ def unfinished_transaction(facts: NodeFacts) -> Iterator[Finding]:
             Severity.ERROR,
             Effect.MISALIGNED,
             "A transaction of this collection is running on the node, or was interrupted.",
-            facts.unfinished_transactions,
+            tuple(f"transaction {identity}" for identity in facts.unfinished_transactions),
             "The next provision rolls back an interrupted transaction before it reads the node again;"
             " colocation_recover completes it instead, or leaves it unchanged.",
         )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ..facts.cgroup_driver import asks_cri
 from ..facts.node_state import CgroupMode, NodeFacts
 from ..profile.kubelet_fields import (
     CPU_MANAGER_OPTIONS,
@@ -16,7 +15,8 @@ from ..profile.kubelet_fields import (
     TOPOLOGY_MANAGER_POLICY,
 )
 from ..profile.node_profile import Targets
-from ..releases import kubelet_policy_options as history
+from ..releases import kubelet_features as history
+from ..releases.kubelet_features import asks_cri
 from ..releases.versions import format_version, minor
 from .evidence import quote_claims
 from .kubelet_flags import removed_flags

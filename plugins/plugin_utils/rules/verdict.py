@@ -63,11 +63,16 @@ def profile_findings(plan: Plan, remedy: str) -> tuple[Finding, ...]:
 
 
 def _misaligned(refusal: Refusal) -> Finding:
-    return Finding(REFUSED, Severity.ERROR, Effect.MISALIGNED, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
+    return _cannot_be_aligned(refusal, Severity.ERROR, Effect.MISALIGNED)
 
 
 def _as_information(refusal: Refusal) -> Finding:
-    return Finding(REFUSED, Severity.INFO, Effect.NONE, f"{refusal.reason}.", (refusal.code,), refusal.remedy)
+    return _cannot_be_aligned(refusal, Severity.INFO, Effect.NONE)
+
+
+def _cannot_be_aligned(refusal: Refusal, severity: Severity, effect: Effect) -> Finding:
+    evidence = (f"code of the refusal: {refusal.code}",)
+    return Finding(REFUSED, severity, effect, f"{refusal.reason}.", evidence, refusal.remedy)
 
 
 def _owner(instructions: OwnerInstructions, paths: tuple[str, ...]) -> Finding:

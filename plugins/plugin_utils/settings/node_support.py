@@ -19,7 +19,7 @@ from ..facts.kubelet_state import Setting
 from ..facts.node_state import CgroupMode
 from ..profile.kubelet_fields import CGROUP_ROOT, FEATURE_GATES
 from ..profile.validators import ProfileError
-from ..releases.kubelet_policy_options import parse_bool
+from ..releases.kubelet_features import parse_bool
 from ..releases.versions import minor
 from ..rules.memory_qos import GATE, SAFE_KERNEL
 

@@ -15,7 +15,7 @@ from enum import Enum
 from ...module_utils.cgroup.kubelet_names import QosClass
 from ..facts.node_allocatable import cpu_reservation
 from ..profile.kubelet_fields import CPU_MANAGER_OPTIONS
-from ..releases.kubelet_policy_options import parse_bool
+from ..releases.kubelet_features import parse_bool
 from .node_support import (
     CgroupTask,
     KnobValues,

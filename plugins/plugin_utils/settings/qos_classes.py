@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from ...module_utils.cgroup.kubelet_names import QosClass
-from .kubelet_reservations import ReservedAmounts
 from .node_support import CgroupTask, QosNode, Unsupported, kubelet_owned_reason, split_supported, unsupported_reason
 from .pod_levels import KernelScheduler
 from .qos_profile import LEVEL_NUMBERS, Amount, BestEffort, LatencySensitive, QosLevel, QosProfile
+from .reserved_slices import ReservedAmounts
 
 LEAST_CPUS = Fraction(1, 100)
 """systemd stores a quota in hundredths of a CPU, and the kernel accepts at least 1 ms in 100 ms."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The slices of kubelet's reservations, with weight, protection and limits.
+"""kubelet's reservations, and their slices with weight, protection and limits.
 
 On cgroup v2 kubelet computes the weight of kubepods with its own linear formula, in which a CPU is 39, while a slice
 without a weight has systemd's 100 (kubernetes#139790). On v1 kubelet writes shares, and systemd converts a weight to
@@ -9,33 +9,107 @@ shares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from ...module_utils.cgroup.kubelet_names import Driver
+from ...module_utils.cgroup.kubelet_names import Driver, slice_of
 from ...module_utils.settings.weight_scales import WEIGHT_MAX, kubelet_weight, shares_of_milli_cpu, weight_of_shares
+from ..facts.node_allocatable import Settings, cpu_reservation, reserved_amount
 from ..facts.node_state import CgroupMode
+from ..profile.field_schema import KubeletField
+from ..profile.kubelet_fields import (
+    ENFORCE_NODE_ALLOCATABLE,
+    KUBE_RESERVED,
+    KUBE_RESERVED_CGROUP,
+    RESERVED_SYSTEM_CPUS,
+    SYSTEM_RESERVED,
+    SYSTEM_RESERVED_CGROUP,
+)
 from ..rules.reservations import NEEDED_V1, NEEDED_V2
-from .kubelet_reservations import SYSTEM_SLICE, Reservation, ReservedAmounts, slice_of
-from .node_support import QosNode, SliceTask, Unsupported, unsupported_reason
+from .node_support import KubeletSettings, QosNode, SliceTask, Unsupported, unsupported_reason
 from .qos_profile import RESERVED_WEIGHT, SystemProfile
 
-
-def slice_weight(cpus: Fraction, mode: CgroupMode) -> int:
-    """CPUWeight of a slice with this many reserved CPUs; thousandths are rounded up, as in kubelet."""
-    shares = shares_of_milli_cpu(ceil(cpus * 1000))
-    return kubelet_weight(shares) if mode is CgroupMode.V2 else min(WEIGHT_MAX, weight_of_shares(shares))
-
-
+SYSTEM_SLICE = "system.slice"
+COMPRESSIBLE = "-compressible"
 SYSTEM_LEVEL = "system"
 DESCRIPTIONS = {
     "system-reserved": "Reserved for the system (volcano.colocation)",
     "kube-reserved": "Reserved for Kubernetes (volcano.colocation)",
 }
 MEMORY_PROPERTIES = {"low": "MemoryLow", "min": "MemoryMin"}
+
+
+@dataclass(frozen=True)
+class ReservedAmounts:
+    """What is reserved: CPUs, bytes of memory, processes."""
+
+    cpu: Fraction = Fraction(0)
+    memory: Fraction = Fraction(0)
+    pids: Fraction = Fraction(0)
+
+    def __add__(self, other: ReservedAmounts) -> ReservedAmounts:
+        return ReservedAmounts(self.cpu + other.cpu, self.memory + other.memory, self.pids + other.pids)
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """One of kubelet's two reservations. ``cgroup``: the text of kubelet's field; None if it is not set."""
+
+    word: str
+    field: KubeletField
+    amounts: ReservedAmounts
+    cgroup: str | None
+    enforced: bool
+    compressible_only: bool
+
+
+def reserved_amounts(settings: Settings, field: KubeletField) -> ReservedAmounts:
+    """The amounts of systemReserved or kubeReserved; UnreadableReservation for a value that kubelet would refuse."""
+    alone = {field.key: settings[field.key]} if field.key in settings else {}
+    return ReservedAmounts(
+        reserved_amount(alone, "cpu"), reserved_amount(alone, "memory"), reserved_amount(alone, "pid")
+    )
+
+
+def _with_reserved_cpus(settings: Settings, field: KubeletField, amounts: ReservedAmounts) -> ReservedAmounts:
+    # reservedSystemCPUs replaces both CPU amounts: cmd/kubelet/app/server.go.
+    if not (RESERVED_SYSTEM_CPUS.key in settings and settings[RESERVED_SYSTEM_CPUS.key].value):
+        return amounts
+    cpus = cpu_reservation(settings).count if field is SYSTEM_RESERVED else 0
+    return ReservedAmounts(Fraction(cpus), amounts.memory, amounts.pids)
+
+
+def kubelet_reservations(kubelet: KubeletSettings, desired: Mapping[str, str]) -> tuple[Reservation, ...]:
+    """Both effective reservations; ``desired``: the cgroups, by field, that kubelet's configuration will name."""
+    enforced = kubelet.value(ENFORCE_NODE_ALLOCATABLE.key) or ()
+    words = frozenset(enforced.split(",") if isinstance(enforced, str) else map(str, enforced))
+    reservations = []
+    for word, field, cgroup_field in (
+        ("system-reserved", SYSTEM_RESERVED, SYSTEM_RESERVED_CGROUP),
+        ("kube-reserved", KUBE_RESERVED, KUBE_RESERVED_CGROUP),
+    ):
+        amounts = _with_reserved_cpus(kubelet.settings, field, reserved_amounts(kubelet.settings, field))
+        cgroup = desired.get(cgroup_field.key) or kubelet.value(cgroup_field.key)
+        reservations.append(
+            Reservation(
+                word,
+                cgroup_field,
+                amounts,
+                str(cgroup) if cgroup else None,
+                enforced=bool(words & {word, word + COMPRESSIBLE}),
+                compressible_only=word + COMPRESSIBLE in words,
+            )
+        )
+    return tuple(reservations)
+
+
+def slice_weight(cpus: Fraction, mode: CgroupMode) -> int:
+    """CPUWeight of a slice with this many reserved CPUs; thousandths are rounded up, as in kubelet."""
+    shares = shares_of_milli_cpu(ceil(cpus * 1000))
+    return kubelet_weight(shares) if mode is CgroupMode.V2 else min(WEIGHT_MAX, weight_of_shares(shares))
 
 
 @dataclass(frozen=True)

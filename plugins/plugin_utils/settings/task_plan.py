@@ -10,7 +10,6 @@ from typing import Any
 
 from ..facts.node_allocatable import UnreadableReservation
 from ..facts.node_state import CgroupMode
-from .kubelet_reservations import Reservation, kubelet_reservations
 from .node_support import CgroupTask, KubeletSettings, QosNode, QosPlan, SliceTask, Unsupported
 from .pod_levels import (
     KernelScheduler,
@@ -23,7 +22,7 @@ from .pod_levels import (
 )
 from .qos_classes import class_tasks, pods_cpus
 from .qos_profile import QosLevel, QosProfile
-from .reserved_slices import SYSTEM_LEVEL, group_by_slice, plan_slice
+from .reserved_slices import SYSTEM_LEVEL, Reservation, group_by_slice, kubelet_reservations, plan_slice
 
 ALL_SETTINGS = "all settings"
 ALL_PODS = "pods"

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 // Says for each pod on its input, a line of JSON each, where kubelet's own code and runc's library put its cgroup and a
-// container's, and which unit properties the library makes of cgroup v2 files. It writes nothing.
+// container's on v2 and in each hierarchy of v1, and which unit properties the library makes of cgroup v2 files. It
+// writes nothing, and its output does not depend on the machine: the mounts of v1 are those of the first line.
 package main
 
 import (
@@ -15,7 +16,9 @@ import (
 	"sync"
 
 	dbus "github.com/coreos/go-systemd/v22/dbus"
+	"github.com/moby/sys/mountinfo"
 	"github.com/opencontainers/cgroups"
+	"github.com/opencontainers/cgroups/fs"
 	"github.com/opencontainers/cgroups/fs2"
 	"github.com/opencontainers/cgroups/systemd"
 	"k8s.io/apimachinery/pkg/types"
@@ -25,7 +28,8 @@ import (
 
 const systemdVersion = 257
 
-// The library keeps these to itself. It asks systemd for its version once, which is answered here beforehand.
+// The library keeps these to itself. It asks systemd for its version, and the kernel for the mounts, once: both are
+// answered here beforehand.
 
 //go:linkname unifiedResToSystemdProps github.com/opencontainers/cgroups/systemd.unifiedResToSystemdProps
 func unifiedResToSystemdProps(bus *struct{}, files map[string]string) ([]dbus.Property, error)
@@ -35,6 +39,21 @@ var versionOnce sync.Once
 
 //go:linkname version github.com/opencontainers/cgroups/systemd.version
 var version int
+
+//go:linkname isUnifiedOnce github.com/opencontainers/cgroups.isUnifiedOnce
+var isUnifiedOnce sync.Once
+
+//go:linkname isHybridOnce github.com/opencontainers/cgroups.isHybridOnce
+var isHybridOnce sync.Once
+
+//go:linkname readMountinfoOnce github.com/opencontainers/cgroups.readMountinfoOnce
+var readMountinfoOnce sync.Once
+
+//go:linkname cgroupMountinfo github.com/opencontainers/cgroups.cgroupMountinfo
+var cgroupMountinfo []*mountinfo.Info
+
+//go:linkname cgroupRoot github.com/opencontainers/cgroups/fs.cgroupRoot
+var cgroupRoot string
 
 type question struct {
 	Root, Driver, Qos, UID string
@@ -47,8 +66,13 @@ type property struct {
 	Value           any
 }
 
+type v1 struct {
+	Mount, Pod, Container string
+}
+
 type answer struct {
 	Pod, Unit, Parent, Container, Error string
+	V1                                  map[string]v1
 	Properties                          []property
 }
 
@@ -79,6 +103,54 @@ func pathOf(group *cgroups.Cgroup) (string, error) {
 		return "", err
 	}
 	return below(manager.Path("")), nil
+}
+
+// The paths below the mount of each controller, and of systemd's own hierarchy.
+func pathsOnV1(group *cgroups.Cgroup) (map[string]string, error) {
+	group.Resources = &cgroups.Resources{}
+	var manager cgroups.Manager
+	var err error
+	if group.Systemd {
+		manager, err = systemd.NewLegacyManager(group, nil)
+	} else {
+		manager, err = fs.NewManager(group, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for controller, full := range manager.GetPaths() {
+		if controller == "" {
+			continue // v2 beside v1 on this machine: the package looks for it when it is loaded
+		}
+		mount, err := cgroups.FindCgroupMountpoint(cgroupRoot, controller)
+		if err != nil {
+			return nil, err
+		}
+		found[controller] = strings.TrimPrefix(strings.TrimPrefix(full, mount), "/")
+	}
+	return found, nil
+}
+
+func namesOnV1(pod, container *cgroups.Cgroup) (map[string]v1, error) {
+	pods, err := pathsOnV1(pod)
+	if err != nil {
+		return nil, err
+	}
+	containers, err := pathsOnV1(container)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]v1{}
+	for controller, name := range pods {
+		// This looks at the mounts of the first line only, unlike FindCgroupMountpoint.
+		mount, _, err := cgroups.FindCgroupMountpointAndRoot("", controller)
+		if err != nil {
+			return nil, err
+		}
+		found[strings.TrimPrefix(controller, cgroups.CgroupNamePrefix)] = v1{mount, name, containers[controller]}
+	}
+	return found, nil
 }
 
 // kubelet: cgroupCommon.libctCgroupConfig.
@@ -114,6 +186,9 @@ func answered(asked question) (found answer) {
 		found.Unit, found.Parent = pod.Name, pod.Parent
 		found.Container, err = pathOf(containerGroup(found.Pod, asked))
 	}
+	if err == nil {
+		found.V1, err = namesOnV1(podGroup(podName(asked), asked.Driver), containerGroup(found.Pod, asked))
+	}
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
@@ -127,9 +202,27 @@ func answered(asked question) (found answer) {
 	return found
 }
 
+func useMounts(in *json.Decoder) (err error) {
+	var text string
+	if err = in.Decode(&text); err != nil {
+		return err
+	}
+	cgroupRoot = "/sys/fs/cgroup"
+	isUnifiedOnce.Do(func() {})
+	isHybridOnce.Do(func() {})
+	readMountinfoOnce.Do(func() {
+		cgroupMountinfo, err = mountinfo.GetMountsFromReader(strings.NewReader(text), mountinfo.FSTypeFilter("cgroup"))
+	})
+	return err
+}
+
 func main() {
 	versionOnce.Do(func() { version = systemdVersion })
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	if err := useMounts(in); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	for in.More() {
 		var asked question
 		if err := in.Decode(&asked); err != nil {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 
 from .store import ControlPlane
@@ -16,6 +17,8 @@ from .store import ControlPlane
 HOST = "127.0.0.1"
 
 SERVICES = "10.96.0.0/12"
+API_SERVICE = f"{ip_network(SERVICES)[1]}:443"
+"""Service ``kubernetes``: the API server gives it the first address of its service range."""
 
 GRACE = "2m0s"
 """An emulated kubelet on a busy host may report less often than the default of 40 s requires."""

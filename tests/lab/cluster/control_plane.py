@@ -16,6 +16,7 @@ from ..cache import Cache
 from ..errors import LabError
 from ..paths import cache_root, state_root
 from ..ports import free_ports, listens
+from ..program_table import CONTROL_PLANE
 from ..progress import Progress
 from . import components, daemons, kubeadm, programs
 from .components import Component
@@ -25,8 +26,6 @@ TIMEOUT = 300.0
 """Seconds for each program; the API server has taken more than 100 s while VMs kept the CPUs busy."""
 
 SUBJECT = "control plane"
-
-KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeadm", "kubectl")
 
 
 def store() -> ClusterStore:
@@ -112,7 +111,7 @@ def all_components(plane: ControlPlane) -> list[Component]:
 
 def _create(known: ClusterStore, built: programs.Programs) -> ControlPlane:
     release = command.output([str(built.path("kubeadm")), "version", "--output=short"]).strip().lstrip("v")
-    files = {"etcd": built.etcd, **{name: built.path(name) for name in KUBERNETES}}
+    files = {"etcd": built.etcd, **{name: built.path(name) for name in CONTROL_PLANE}}
     return known.create(str(uuid.uuid4()), release, Ports(*free_ports(5)), files)
 
 

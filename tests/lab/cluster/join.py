@@ -17,12 +17,10 @@ from ..kubelet_files import CONFIG
 from ..progress import Progress
 from ..store import Node
 from . import control_plane, kubeadm, membership
+from .components import API_SERVICE
 from .store import ControlPlane
 
 TIMEOUT = 300.0
-
-SERVICE = "10.96.0.1:443"
-"""Service ``kubernetes``, the first address of the API server's service range."""
 
 
 def join(plane: ControlPlane, names: Sequence[str]) -> None:
@@ -59,7 +57,7 @@ def _make_member(plane: ControlPlane, node: Node, progress: Progress) -> None:
     secret = kubeadm.kubeconfig(plane, f"system:node:{node.name}", "system:nodes", node.gateway)
     texts = {
         membership.AUTHORITY[layout]: (plane.pki / "ca.crt").read_text(),
-        membership.SERVICE_UNIT: membership.service_unit(SERVICE, f"{node.gateway}:{plane.ports.api}"),
+        membership.SERVICE_UNIT: membership.service_unit(API_SERVICE, f"{node.gateway}:{plane.ports.api}"),
         CONFIG[layout]: membership.config(connection.run(f"cat {CONFIG[layout]}"), layout),
     }
     if layout in membership.ENVIRONMENT:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def listening() -> Iterator[socket.socket]:
-    """A TCP server on a free port; socket.create_server came with Python 3.8 only."""
+    """A TCP server on a free port; socket.create_server was added in Python 3.8 only."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         server.listen()

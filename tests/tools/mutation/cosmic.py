@@ -57,7 +57,7 @@ class Cosmic:
 
 def provide() -> Path:
     """The Python of the virtual environment, which is created if it does not exist."""
-    return venvs.provide(venvs.Recipe("mutation", Path(sys.executable), venvs.constraints()))
+    return venvs.provide(venvs.Recipe("mutation", Path(sys.executable)))
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.tests.tools.structure import (
     main,
     namesakes,
     package_graph,
+    way,
 )
 
 FILES = {
@@ -102,16 +103,18 @@ def test_names_and_functions(plugins: Path) -> None:
 def test_the_report_shows_the_counts_of_a_tree(plugins: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(plugins)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:7] == [
+    assert lines[:9] == [
         "files: 12 (modules 1, action 1, doc_fragments 1, module_utils 5, plugin_utils 4)",
+        "empty __init__.py, not counted as files: 2",
         "lines: 32, median 2",
         "files with one importer: 5",
         "longest function: 6 lines, module_utils/c/three.py C.f",
         "files that mention cgroup_driver: 2",
+        "files on the way of cgroup_driver: 0",
         "names of several files: 1",
         "  one: module_utils/a/one, plugin_utils/d/one",
     ]
-    assert lines[7] == "packages: 9, imports between them: 8"
+    assert lines[9] == "packages: 9, imports between them: 8"
     assert "  module_utils/b: module_utils/c" in lines
     assert lines[-3:] == [
         "groups of packages that import each other: 2",
@@ -128,3 +131,31 @@ def test_a_directory_without_plugins_is_refused(tmp_path: Path, capsys: pytest.C
 def test_the_plugins_of_this_checkout_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     assert capsys.readouterr().out.startswith("files: ")
+
+
+WAY = {
+    "roles/node/vars/main.yml": "cgroup_driver: systemd\n",
+    "roles/node/tasks/main.yml": "- name: Another setting\n",
+    "roles/qos/vars/main.yml": "cgroup_driver: systemd\n",
+    "plugins/action/node_align.py": "from ..plugin_utils.plan import draft\n",
+    "plugins/modules/node_snapshot.py": "from ..module_utils.snapshot import of_attribute, of_key\n",
+    "plugins/module_utils/snapshot/__init__.py": "",
+    "plugins/module_utils/snapshot/of_attribute.py": "def f(client):\n    return client.cgroup_driver\n",
+    "plugins/module_utils/snapshot/of_key.py": 'SCHEMA = {"?cgroup_driver": str}\n',
+    "plugins/plugin_utils/plan/draft.py": 'from . import of_keyword, of_text\n"""The cgroup_driver."""\n',
+    "plugins/plugin_utils/plan/of_keyword.py": "f(cgroup_driver=1)\n",
+    "plugins/plugin_utils/plan/of_text.py": 'MESSAGE = "Set cgroup_driver"  # cgroup_driver\n',
+    "plugins/plugin_utils/plan/not_loaded.py": "cgroup_driver = 1\n",
+}
+
+
+def test_the_way_of_the_driver_has_the_role_and_loaded_files_whose_code_has_its_name(tmp_path: Path) -> None:
+    for name, text in WAY.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert way(tmp_path / "plugins") == [
+        "roles/node/vars/main.yml",
+        "plugins/module_utils/snapshot/of_attribute.py",
+        "plugins/module_utils/snapshot/of_key.py",
+        "plugins/plugin_utils/plan/of_keyword.py",
+    ]

@@ -96,8 +96,11 @@ def test_a_profile_is_reported_with_set_values_and_defaults_of_the_role(snapshot
     recorded = str(snapshots / f"{CGROUPFS}.snapshot.json")
     result = assess(tmp_path, colocation_snapshots=recorded, colocation_nri_enabled=True)
     assert f"{CGROUPFS}: MISALIGNED" in result.output
-    assert "  profile    set: nri.enabled true\n" in result.output
-    assert "             defaults of the role: cgroup_driver systemd, cpu_manager_policy static\n" in result.output
+    assert "  profile    set: colocation_nri_enabled true\n" in result.output
+    assert (
+        "             defaults of the role: colocation_cgroup_driver systemd, colocation_cpu_manager_policy static\n"
+        in result.output
+    )
     assert result.report(CGROUPFS)["profile"]["specified"] is True
 
 

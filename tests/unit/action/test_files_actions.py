@@ -215,13 +215,19 @@ STATIC = {"cpu_manager_policy": "static"}
 DRIVER = {"cgroup_driver": "systemd"}
 
 BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[str, Any], tuple[str, ...]]] = {
-    "yaml": ("kubelet_config", {KUBELET: "a: [1\nb: 2\n"}, as_it_is, DRIVER, (f"/{KUBELET}:", "Correct the file")),
+    "yaml": (
+        "kubelet_config",
+        {KUBELET: "a: [1\nb: 2\n"},
+        as_it_is,
+        DRIVER,
+        (f"/{KUBELET}:2: a list in brackets", "Close the list with ]"),
+    ),
     "yaml_twice": (
         "kubelet_config",
         {KUBELET: KUBELET_TEXT + "cgroupDriver: systemd\n"},
         as_it_is,
         DRIVER,
-        (f"/{KUBELET}:9: duplicate key 'cgroupDriver'", "Correct the file"),
+        (f"/{KUBELET}:9: key 'cgroupDriver' is set twice", "Keep the one"),
     ),
     "yaml_shape": (
         "kubelet_config",
@@ -235,14 +241,14 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         {RUNTIME: "version = 2\n[plugins\n"},
         as_it_is,
         DRIVER,
-        (f"/{RUNTIME}:2: ", "Correct the file"),
+        (f"/{RUNTIME}:2: ", "Write it as [name]"),
     ),
     "toml_twice": (
         "containerd_config",
         {RUNTIME: "version = 2\nversion = 2\n"},
         as_it_is,
         DRIVER,
-        (f"/{RUNTIME}:2: ", "Correct the file"),
+        (f"/{RUNTIME}:2: ", "Keep the one that is meant"),
     ),
     "toml_schema": (
         "containerd_config",
@@ -274,7 +280,13 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         DRIVER,
         ("no kubelet program",),
     ),
-    "static": ("kubelet_config", {}, as_it_is, STATIC, ("(cpu_manager_policy): ", "systemReserved")),
+    "static": (
+        "kubelet_config",
+        {},
+        as_it_is,
+        STATIC,
+        ("Nothing was changed. cpu_manager_policy: ", "Reserve CPU in system_reserved or kube_reserved"),
+    ),
     "table": (
         "kubelet_config",
         {KUBELET: KUBELET_TEXT + "systemReserved: cpu=1\n"},
@@ -287,7 +299,7 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         {},
         as_it_is,
         {"fail_cgroup_v1": False, "pod_pids_limit": 5},
-        ("(fail_cgroup_v1): ", "failCgroupV1 was added in kubelet 1.31", "does not report its version"),
+        ("fail_cgroup_v1: ", "failCgroupV1 was added in kubelet 1.31", "does not report its version"),
     ),
     "factor": (
         "kubelet_config",
@@ -315,7 +327,7 @@ BAD: dict[str, tuple[str, dict[str, str | None], Callable[[Path], None], dict[st
         {},
         as_it_is,
         {**DRIVER, "kubelet_strategy": "drop-in"},
-        ("(kubelet_strategy): ", "without --config-dir", "main-file"),
+        ("Nothing was changed. kubelet_strategy: ", "without --config-dir", "main-file"),
     ),
     "port": ("kubelet_config", {}, as_it_is, {"read_only_port": -1}, ("read_only_port", "-1 is not a port")),
 }

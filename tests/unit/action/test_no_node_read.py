@@ -54,4 +54,4 @@ def test_hosts_that_match_are_read(tmp_path: Path, nodes: object) -> None:
 def test_tags_that_skip_the_tasks_fail(tmp_path: Path, name: str, tags: tuple[str, str]) -> None:
     done = run(tmp_path, name, *tags, colocation_nodes="rack7")
     assert done.status != 0, done.output
-    assert "n1 was not read: --tags or --skip-tags skipped the tasks." in done.output
+    assert "No node was read: --tags or --skip-tags skipped the tasks." in done.output

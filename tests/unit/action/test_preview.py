@@ -29,7 +29,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 NOT_REFUSED = {"state": "none"}
 """How the node's own checks answer."""
 
-ALLOW = "Set allow_disruption (colocation_allow_disruption) to true"
+ALLOW = "Set allow_disruption to true"
 
 
 def run(name: str, *, check: bool, **options: Any) -> tuple[dict[str, Any], list[str]]:

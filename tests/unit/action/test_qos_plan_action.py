@@ -123,7 +123,7 @@ def test_provision_makes_slices_after_every_preflight_and_before_it_aligns_and_s
     text = (COLLECTIONS / "ansible_collections/volcano/colocation/playbooks/provision.yml").read_text(encoding="utf-8")
     _hosts, observe, rollout, qos, *_further = yaml.safe_load(text)
     names = [task["name"] for task in observe["tasks"]]
-    assert names[1:5] == ["Observe", "Require a node that was read", "Preflight", "Preflight of QoS"]
+    assert names[1:5] == ["Observe", "Require nodes that were read", "Preflight", "Preflight of QoS"]
     assert names[-1] == "Queue the nodes that have a plan"
     changes = [task["name"] for task in rollout["tasks"][0]["block"]]
     assert changes == ["Drain", "Reserve", "Align", "Release", "Verify"]

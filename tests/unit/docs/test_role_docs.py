@@ -15,7 +15,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import module_options as agent_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
-from ansible_collections.volcano.colocation.tests.run import entry_points
+from ansible_collections.volcano.colocation.tests.run import entry_points, role_docs
 
 COLLECTION = Path(__file__).parents[3]
 ROLES = COLLECTION / "roles"
@@ -181,3 +181,9 @@ def test_the_profile_of_the_role_is_that_of_the_modules() -> None:
 )
 def test_the_role_offers_what_the_modules_take_and_to_leave_it(name: str) -> None:
     assert set(OPTIONS[f"colocation_{name}"]["choices"]) == {*argspec.PROFILE[name]["choices"], ""}
+
+
+@pytest.mark.parametrize("name", role_docs.role_names())
+def test_the_readme_of_a_role_is_current(name: str) -> None:
+    """`make docs` writes it; Ansible Galaxy refuses a role without one."""
+    assert role_docs.readme_path(name).read_text(encoding="utf-8") == role_docs.render_readme(name)

@@ -12,8 +12,8 @@ from ansible_collections.volcano.colocation.tests.unit.malformed.case import Cas
 
 DRIVER = {"cgroup_driver": "systemd"}
 PATH = f"/{KUBELET}"
-CORRECT = "Correct the file; this collection does not change it."
-AS_JSON = "begins with {, so kubelet reads it as JSON, but it is"
+CORRECT = "Until then the file is not changed."
+AS_JSON = "begins with {, so kubelet reads it as JSON, which does not allow this:"
 NOT_YAML = "a character that YAML does not allow"
 
 
@@ -30,7 +30,7 @@ def _adds(line: int, message: str, lines: str) -> Case:
 
 def _twice(line: int, key: str, text: Text) -> Case:
     """kubelet uses the last one; other errors of the file are named too."""
-    return Case("kubelet_config", DRIVER, (f"{PATH}:{line}: duplicate key '{key}'", CORRECT), {KUBELET: text})
+    return Case("kubelet_config", DRIVER, (f"{PATH}:{line}: key '{key}' is set twice", CORRECT), {KUBELET: text})
 
 
 def _bytes(added: bytes) -> Case:
@@ -89,20 +89,24 @@ ALIASES = "".join(
 )
 
 CASES = {
-    "tab as indentation": _at(2, "found a tab", "kind: KubeletConfiguration\n\tcgroupDriver: x\n"),
-    "tab in a mapping": _adds(10, "found character that cannot start any token", "kubeReserved:\n\tcpu: 1\n"),
-    "quote never closed": _adds(10, "found unexpected end of stream", 'a: "x\n'),
-    "mapping never closed": _adds(10, "did not find expected ',' or '}'", "a: {b: 1\n"),
-    "list never closed": _adds(10, "did not find expected ',' or ']'", "a: [1\n"),
-    "bracket never opened": _adds(9, "did not find expected node content", "a: ]\n"),
-    "wrong indentation": _at(2, "mapping values are not allowed", "kind: KubeletConfiguration\n  a: b\n"),
-    "half dedented": _at(3, "did not find expected key", "evictionHard:\n    a: 1\n  b: 2\n"),
+    "tab as indentation": _at(
+        2, "a tab in the indentation. Indent by spaces.", "kind: KubeletConfiguration\n\tcgroupDriver: x\n"
+    ),
+    "tab in a mapping": _adds(10, "a tab in the indentation, or a value that begins with", "kubeReserved:\n\tcpu: 1\n"),
+    "quote never closed": _adds(10, "a text without its closing quote", 'a: "x\n'),
+    "mapping never closed": _adds(10, "a mapping in braces without its comma or closing brace", "a: {b: 1\n"),
+    "list never closed": _adds(10, "a list in brackets without its comma or closing bracket", "a: [1\n"),
+    "bracket never opened": _adds(9, "a closing bracket or another sign where a value must be", "a: ]\n"),
+    "wrong indentation": _at(2, "a second colon on this line", "kind: KubeletConfiguration\n  a: b\n"),
+    "half dedented": _at(3, "a line that is indented differently", "evictionHard:\n    a: 1\n  b: 2\n"),
     "two documents": _adds(9, "a second document in one file", "---\na: b\n"),
-    "text behind the end": _adds(10, "did not find expected <document start>", "...\nfoo\n"),
+    "text behind the end": _adds(10, "text after the end of the document", "...\nfoo\n"),
     "a list": _at(1, "the document is not a mapping", "- a\n- b\n"),
     "one word": _at(1, "the document is not a mapping", "hello\n"),
     "no space behind the colon": _at(1, "the document is not a mapping", "cgroupDriver:cgroupfs\n"),
-    "key twice": _adds(9, "duplicate key 'cgroupDriver'", "cgroupDriver: systemd\n"),
+    "key twice": _adds(
+        9, "key 'cgroupDriver' is set twice, first in line 4. Keep the one that is meant", "cgroupDriver: systemd\n"
+    ),
     "inner key twice": _twice(11, "cpu", KUBELET_TEXT + "systemReserved:\n  cpu: 1\n  cpu: 2\n"),
     "alias of nothing": _adds(9, "undefined alias *x", "a: *x\n"),
     "alias of itself": _adds(9, "undefined alias *a", "a: &a [*a]\n"),
@@ -112,12 +116,16 @@ CASES = {
     "merge of a number": _adds(9, "a merge key needs a mapping", "<<: 5\n"),
     "list as a key": _adds(9, "a key that is not a plain name", "? [a, b]\n: c\n"),
     "template left over": _adds(9, "a key that is not a plain name", "a: {{ driver }}\n"),
-    "unknown tag": _adds(9, "the tag !x is not understood", "a: !x 5\n"),
-    "other YAML version": _at(1, "found incompatible YAML document", "%YAML 9.9\n---\n" + KUBELET_TEXT),
-    "unknown directive": _at(1, "found unknown directive name", "%FOO\n---\n" + KUBELET_TEXT),
-    "reserved character": _adds(9, "found character that cannot start any token", "a: @x\n"),
-    "two values in a line": _adds(9, "mapping values are not allowed", "a: b: c\n"),
-    "merge conflict": _adds(10, "could not find expected ':'", "<<<<<<< HEAD\na: b\n=======\n>>>>>>> x\n"),
+    "unknown tag": _adds(9, "the tag !x is not supported", "a: !x 5\n"),
+    "other YAML version": _at(1, "a directive that is not supported", "%YAML 9.9\n---\n" + KUBELET_TEXT),
+    "unknown directive": _at(1, "a directive that is not supported", "%FOO\n---\n" + KUBELET_TEXT),
+    "reserved character": _adds(
+        9, "a tab in the indentation, or a value that begins with a reserved character", "a: @x\n"
+    ),
+    "two values in a line": _adds(9, "a second colon on this line", "a: b: c\n"),
+    "merge conflict": _adds(
+        10, "a line, here or right above, that is not a key", "<<<<<<< HEAD\na: b\n=======\n>>>>>>> x\n"
+    ),
     "NUL byte": _bytes(b"\0"),
     "Latin-1": _bytes(b"caf\xe9"),
     "half a surrogate": _bytes(b"\xed\xa0\x80"),
@@ -125,24 +133,36 @@ CASES = {
     "UTF-16": _at(1, NOT_YAML, KUBELET_TEXT.encode("utf-16")),
     "a program": _at(1, NOT_YAML, b"\x7fELF" + bytes(100)),
     "compressed": _at(1, NOT_YAML, b"\x1f\x8b\x08\0\0"),
-    "byte order mark in the middle": _adds(9, "did not find expected key", "\ufeffa: 5\n"),
-    "CRLF and a list never closed": _at(10, "did not find", (KUBELET_TEXT + "a: [\n").replace("\n", "\r\n")),
-    "JSON cut off": _at(1, f"{AS_JSON} not JSON: Expecting ',' delimiter", '{"kind": "KubeletConfiguration"'),
+    "byte order mark in the middle": _adds(9, "a line that is indented differently", "\ufeffa: 5\n"),
+    "CRLF and a list never closed": _at(
+        10, "a closing bracket or another sign", (KUBELET_TEXT + "a: [\n").replace("\n", "\r\n")
+    ),
+    "JSON cut off": _at(1, f"{AS_JSON} a missing comma, or a missing closing", '{"kind": "KubeletConfiguration"'),
     "JSON key twice": _twice(2, "a", '{"a": "b",\n "a": "c"}'),
     "JSON inner key twice": _twice(2, "cpu", '{"systemReserved":\n[{"cpu": "1", "cpu": "2"}]}'),
-    "JSON with a comment": _at(2, f"{AS_JSON} not JSON", '{"kind": "KubeletConfiguration",\n# x\n"a": 1}'),
-    "JSON with a comma too many": _at(2, f"{AS_JSON} not JSON", '{"kind": "KubeletConfiguration",\n}'),
-    "JSON and more": _at(2, f"{AS_JSON} not JSON: Extra data", '{"kind": "KubeletConfiguration"}\nfoo: 1\n'),
+    "JSON with a comment": _at(
+        2, f"{AS_JSON} a key without double quotes", '{"kind": "KubeletConfiguration",\n# x\n"a": 1}'
+    ),
+    "JSON with a comma too many": _at(
+        2, f"{AS_JSON} a key without double quotes", '{"kind": "KubeletConfiguration",\n}'
+    ),
+    "JSON and more": _at(
+        2, f"{AS_JSON} text after the end of the document", '{"kind": "KubeletConfiguration"}\nfoo: 1\n'
+    ),
     "JSON without end": _at(None, "nested deeper than 100 levels", '{"a":' * 3000 + "1" + "}" * 3000),
-    "JSON with a number that is none": _at(2, f"{AS_JSON} not JSON: NaN", '{"a": "NaN",\n"b": NaN}'),
+    "JSON with a number that is none": _at(2, f"{AS_JSON} NaN", '{"a": "NaN",\n"b": NaN}'),
     "JSON in Latin-1": _at(1, "a character that JSON does not allow", b'{"a": "caf\xe9"}'),
-    "flow style": _at(1, f"{AS_JSON} not JSON", "{kind: KubeletConfiguration, cgroupDriver: cgroupfs}\n"),
-    "flow style behind empty lines": _at(3, f"{AS_JSON} not JSON", "\n\n{kind: KubeletConfiguration}\n"),
+    "flow style": _at(
+        1, f"{AS_JSON} a key without double quotes", "{kind: KubeletConfiguration, cgroupDriver: cgroupfs}\n"
+    ),
+    "flow style behind empty lines": _at(
+        3, f"{AS_JSON} a key without double quotes", "\n\n{kind: KubeletConfiguration}\n"
+    ),
     "larger than any configuration": Case(
         "kubelet_config",
         DRIVER,
         (
-            f"Nothing was changed. {PATH}: has 1048577 bytes, and a configuration file of more than 1048576 (1 MiB) is",
+            f"Nothing was changed. {PATH}: was not read: it has 1048577 bytes, more than",
             CORRECT,
             "Take out what is not configuration",
         ),
@@ -167,8 +187,8 @@ CASES = {
     "gates are a text": _field("featureGates: all", "a mapping of names to true or false"),
     "a gate is a word": _field("featureGates: {A: maybe}", "true or false", "featureGates.A"),
     "gates are a list": _field("featureGates: [A]", "a mapping of names to true or false"),
-    "options are a list": _field("cpuManagerPolicyOptions: [a]", "a mapping of names to texts"),
-    "options are a text": _field("topologyManagerPolicyOptions: x", "a mapping of names to texts"),
+    "options are a list": _field("cpuManagerPolicyOptions: [a]", "a mapping of names to strings"),
+    "options are a text": _field("topologyManagerPolicyOptions: x", "a mapping of names to strings"),
     "pids are a word": _field("podPidsLimit: many", "a whole number in the range of its type"),
     "pids are a fraction": _field("podPidsLimit: 1.5", "a whole number in the range of its type"),
     "pids are too many": _field("podPidsLimit: 99999999999999999999", "a whole number in the range of its type"),
@@ -179,10 +199,10 @@ CASES = {
     "switch is a word": _field("failCgroupV1: maybe", "true or false"),
     "switch is a number": _field("cgroupsPerQOS: 1", "true or false"),
     "switch is a list": _field("failSwapOn: [true]", "true or false"),
-    "root is a number": _field("cgroupRoot: 5", "a text"),
-    "root is a list": _field("cgroupRoot: [a]", "a text"),
-    "static pods are a list": _field("staticPodPath: [a]", "a text"),
-    "scope is a mapping": _field("topologyManagerScope: {a: b}", "a text"),
+    "root is a number": _field("cgroupRoot: 5", "a string"),
+    "root is a list": _field("cgroupRoot: [a]", "a string"),
+    "static pods are a list": _field("staticPodPath: [a]", "a string"),
+    "scope is a mapping": _field("topologyManagerScope: {a: b}", "a string"),
     "unknown policy": _kubelet_would_not_start(
         "kubelet does not know cpuManagerPolicy dynamic", "cpuManagerPolicy: dynamic"
     ),
@@ -196,7 +216,7 @@ CASES = {
         "kubeReserved is not a table of resources", "kubeReserved: [cpu]"
     ),
     "reservation is a number": _kubelet_would_not_start(
-        "systemReserved.cpu is not a text", "systemReserved: {cpu: -1}"
+        "systemReserved.cpu is not a string", "systemReserved: {cpu: -1}"
     ),
     "amount is a word": _kubelet_would_not_start("'lots' is not a Kubernetes quantity", "systemReserved: {cpu: lots}"),
     "amount is beyond 64 bits": _kubelet_would_not_start("does not fit in 64 bits", "systemReserved: {cpu: 1e400}"),

@@ -84,10 +84,13 @@ CASES = {
         "/var/lib/kubelet/config.yaml",
         "/etc/none.yaml",
     ),
-    "drop-in of no YAML": _dropin(("/etc/kubelet.d/10.conf:2: did not find", "Correct the file"), "a: [\n"),
+    "drop-in of no YAML": _dropin(
+        ("/etc/kubelet.d/10.conf:2: a closing bracket", "Correct or quote the value"), "a: [\n"
+    ),
     "drop-in of bytes": _dropin(("/etc/kubelet.d/10.conf:1: a character that YAML",), bytes(range(256))),
     "drop-in without a kind": _dropin(
-        ("/etc/kubelet.d/10.conf:1: apiVersion is not", "Correct the file"), "cgroupDriver: cgroupfs\n"
+        ("/etc/kubelet.d/10.conf:1: apiVersion is not", "Begin the file with the lines apiVersion"),
+        "cgroupDriver: cgroupfs\n",
     ),
     "drop-in that outranks": _dropin(
         ("/etc/kubelet.d/99.conf sets cgroupDriver too", "Remove cgroupDriver from it"),

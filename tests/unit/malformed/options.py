@@ -43,7 +43,7 @@ CASES = {
     "reserved cgroup of a shell": _kubelet(CGROUP, system_reserved_cgroup="/a;b"),
     "unknown policy": _kubelet("cpu_manager_policy must be one of: none, static", cpu_manager_policy="dynamic"),
     "policy is a switch": _kubelet("cpu_manager_policy must be one of", cpu_manager_policy=True),
-    "static without a reservation": _kubelet("(cpu_manager_policy): ", cpu_manager_policy="static"),
+    "static without a reservation": _kubelet("cpu_manager_policy: ", cpu_manager_policy="static"),
     "options are a text": _kubelet("cpu_manager_policy_options", cpu_manager_policy_options="x"),
     "option is a list": _kubelet(f"cpu_manager_policy_options.a: {PLAIN}", cpu_manager_policy_options={"a": [1]}),
     "option is nothing": _kubelet(f"cpu_manager_policy_options.a: {PLAIN}", cpu_manager_policy_options={"a": None}),
@@ -99,7 +99,7 @@ CASES = {
     "gate of no name": _kubelet("feature_gates.A B: ", feature_gates={"A B": True}),
     "gate of a word": _kubelet("feature_gates.A: 'maybe' is neither true nor false", feature_gates={"A": "maybe"}),
     "drop-ins that kubelet does not read": _kubelet(
-        "(kubelet_strategy): drop-ins were requested", kubelet_strategy="drop-in", cgroup_driver="systemd"
+        "kubelet_strategy: drop-ins were requested", kubelet_strategy="drop-in", cgroup_driver="systemd"
     ),
     "unknown recovery": _kubelet("recover must be one of: undo, finish, stop", recover="never"),
     "misspelt option": _kubelet("Unsupported parameters for (kubelet_config)", cgroup_driverr="systemd"),
@@ -117,7 +117,7 @@ CASES = {
     "drop-in of an unknown containerd": Case(
         "containerd_config",
         {"containerd_strategy": "drop-in", "cgroup_driver": "systemd"},
-        ("(containerd_strategy): ", "Leave containerd_strategy"),
+        ("containerd_strategy: ", "Leave containerd_strategy"),
     ),
     "another module's option": Case("containerd_config", {"cpu_manager_policy": "static"}, ("Unsupported parameters",)),
     "another runtime's module": Case("crio_config", {"cgroup_driver": "systemd"}, ("containerd",)),

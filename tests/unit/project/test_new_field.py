@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.tests.support.checkout_copy import C
 WRITTEN = {
     "docs/kubelet.md",
     "plugins/doc_fragments/kubelet_fields.py",
-    "plugins/module_utils/snapshot/configz_fields.py",
+    "plugins/module_utils/snapshot/kubelet_endpoints.py",
     "plugins/plugin_utils/profile/variable_names.py",
     "roles/node/meta/argument_specs.yml",
     "roles/node/vars/main.yml",
@@ -102,5 +102,5 @@ def test_it_is_reported_for_the_variable_of_the_role(copy: CheckoutCopy) -> None
     recorded = copy.root / "tests" / "unit" / "fixtures" / "snapshots" / "trixie-v2-aligned.json"
     variables = {"colocation_snapshots": str(recorded), "colocation_report_directory": "", "colocation_api_port": 10260}
     printed = copy.python("-m", "ansible", "playbook", "volcano.colocation.assess", "-e", json.dumps(variables))
-    assert "set: api_port 10260" in printed
+    assert "set: colocation_api_port 10260" in printed
     assert "kubelet port: unset -> 10260" in printed

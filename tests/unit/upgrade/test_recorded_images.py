@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.support.recorded_states import STATES, recording, unpack
 from ansible_collections.volcano.colocation.tests.support.tasks import in_process
-from ansible_collections.volcano.colocation.tests.tools.record_state import tree
+from ansible_collections.volcano.colocation.tests.tools.state_recordings import tree
 
 STAGES = [(state, name) for state in STATES for name, _module, _options in recording(state, "image")["tasks"]]
 OTHER: tuple[tuple[str, dict[str, Any]], ...] = (

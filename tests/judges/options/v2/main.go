@@ -30,10 +30,24 @@ type cri struct {
 	} `toml:"containerd"`
 }
 
+// Keys of a map have one spelling, names of fields have any.
 type dump struct {
-	Plugins struct {
-		Runtime cri `toml:"io.containerd.cri.v1.runtime"`
-	} `toml:"plugins"`
+	Plugins map[string]any `toml:"plugins"`
+}
+
+func runtimes(text []byte) (map[string]handler, error) {
+	var (
+		all dump
+		own cri
+	)
+	if err := toml.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	table, err := toml.Marshal(all.Plugins["io.containerd.cri.v1.runtime"])
+	if err == nil {
+		err = toml.Unmarshal(table, &own)
+	}
+	return own.Containerd.Runtimes, err
 }
 
 func decode(options map[string]any) answer {
@@ -52,16 +66,16 @@ func main() {
 	found := map[string]map[string]answer{}
 	for _, path := range os.Args[1:] {
 		text, err := os.ReadFile(path)
-		var read dump
+		var handlers map[string]handler
 		if err == nil {
-			err = toml.Unmarshal(text, &read)
+			handlers, err = runtimes(text)
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, path, err)
 			os.Exit(1)
 		}
 		found[path] = map[string]answer{}
-		for name, each := range read.Plugins.Runtime.Containerd.Runtimes {
+		for name, each := range handlers {
 			found[path][name] = decode(each.Options)
 		}
 	}

@@ -61,6 +61,12 @@ def test_images_alone_can_be_built(cache: Cache, built: list[NodeSpec], capsys: 
     assert [spec.suite for spec in built] == [Suite.TRIXIE]
 
 
+def test_systems_alone_can_be_built(cache: Cache, built: list[NodeSpec], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["build", "--suite", "trixie", "--systems"]) == 0
+    assert "QEMU emulates nodes" in capsys.readouterr().err
+    assert built == []
+
+
 def test_a_kernel_that_cannot_run_here_is_explained(
     cache: Cache, built: list[NodeSpec], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.run import __main__, nodes, places
+from ansible_collections.volcano.colocation.tests.run import __main__, history, nodes, places
 from ansible_collections.volcano.colocation.tests.run.execution import Outcome
 from ansible_collections.volcano.colocation.tests.run.nodes import Lab
 from ansible_collections.volcano.colocation.tests.run.stages import LONG, Stage
@@ -39,6 +39,7 @@ def _checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tests" / "lab" / "__main__.py").write_text(LAB)
     monkeypatch.setattr(places, "LOGS", tmp_path)
     monkeypatch.setattr(places, "CHECKOUT", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path
 
 
@@ -67,6 +68,27 @@ def test_nodes_are_taken_down_at_the_end(
     monkeypatch.setattr(__main__, "select", lambda _names, _stages: stages)
     assert __main__.main([]) == status
     assert (checkout / "down").exists()
+
+
+def test_a_run_is_recorded_with_the_time_of_its_stages(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(__main__, "select", lambda _names, _stages: (GOOD, BAD, AFTER_BAD))
+    assert __main__.main([]) == 1
+    (recorded,) = history.load("test")
+    assert list(recorded.stages) == ["good", "bad"]
+    assert recorded.failed == ("bad",)
+    assert 0 < recorded.stages["good"] <= recorded.seconds + 0.1
+    assert recorded.busy > 0
+
+
+def test_a_run_that_cannot_be_recorded_keeps_its_result(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "cache").write_text("a file in the way")
+    monkeypatch.setattr(__main__, "select", lambda _names, _stages: (GOOD,))
+    assert __main__.main([]) == 0
+    printed = capsys.readouterr().out
+    assert "the run is not recorded: " in printed
+    assert "1 passed, 0 failed" in printed
 
 
 MISSING = Stage("missing", 10, ((sys.executable, "-c", "print('no Go'); raise SystemExit(69)"),))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""tests/setup: packages that cannot be installed, existing Python tools, and renewing pins."""
+"""tests/setup: packages that cannot be installed, and existing Python tools."""
 
 from __future__ import annotations
 
@@ -23,18 +23,6 @@ PROGRAMS = {
     "sudo": 'if [ "$1" = -n ]; then shift; fi; exec "$@"',
 }
 """Programs of a user who may call sudo, on a machine without a network."""
-
-
-LAB_THAT_WRITES_CALLS = "import os, sys; open(os.environ['CALLS'], 'a').write(f'lab {sys.argv[1:]}\\n')\n"
-PYTHON = f"""\
-#!/bin/sh
-case "$*" in *"-m venv "*) ;; *) exec {sys.executable} "$@" ;; esac
-for directory; do :; done
-mkdir -p "$directory/bin"
-printf '#!/bin/sh\\n[ "$1" != freeze ] || echo package==2\\n' >"$directory/bin/pip"
-chmod 755 "$directory/bin/pip"
-"""
-"""A Python in whose virtual environments pip installs nothing and lists one package."""
 
 
 @pytest.fixture(name="checkout")
@@ -119,18 +107,3 @@ def test_tools_of_another_checkout_are_linked(checkout: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "will install" not in done.stdout
     assert (checkout / ".cache" / "venv").resolve().parent == checkout.parent / "cache/volcano-colocation/venv"
-
-
-def test_lock_renews_python_packages_and_go_modules(checkout: Path) -> None:
-    (checkout / "tests" / "lab" / "__main__.py").write_text(LAB_THAT_WRITES_CALLS)
-    python = checkout.parent / "bin" / "python3"
-    python.unlink()
-    python.write_text(PYTHON)
-    python.chmod(0o755)
-    constraints = checkout / "requirements" / "constraints.txt"
-    header = constraints.read_text().partition("\n\n")[0]
-    done = setup(checkout, "--lock")
-    assert done.returncode == 0, done.stderr
-    assert constraints.read_text() == f"{header}\n\npackage==2\n"
-    assert (checkout.parent / "calls").read_text() == "lab ['programs', '--lock']\n"
-    assert not (checkout / ".cache" / "lock").exists()

@@ -6,20 +6,21 @@ from __future__ import annotations
 
 from ansible_collections.volcano.colocation.tests.run.places import CHECKOUT
 from ansible_collections.volcano.colocation.tests.run.structure_docs import BEFORE, count, structure_table
-from ansible_collections.volcano.colocation.tests.tools.structure import DRIVER, load, report
+from ansible_collections.volcano.colocation.tests.tools.structure import DRIVER, report
 
 PLUGINS = CHECKOUT / "plugins"
 
 
 def test_the_figures_are_printed_too() -> None:
-    files, median, single, names, longest, circle, driver = count(PLUGINS).values()
-    printed = list(report(load(PLUGINS)))
+    files, median, single, names, longest, circle, driver, way = count(PLUGINS).values()
+    printed = list(report(PLUGINS))
     beginnings = (
         f"files: {files} (",
         f"files with one importer: {single}",
         f"names of several files: {names}",
         f"longest function: {longest} lines",
         f"files that mention {DRIVER}: {driver}",
+        f"files on the way of {DRIVER}: {way}",
     )
     assert [beginning for beginning in beginnings if not any(line.startswith(beginning) for line in printed)] == []
     assert any(line.startswith("lines: ") and line.endswith(f", median {median}") for line in printed)

@@ -71,6 +71,6 @@ def test_a_python_without_ensurepip_gets_pip_from_ours(tmp_path: Path, monkeypat
         return subprocess.CompletedProcess(words, 0, "/venv/site-packages\n", "")
 
     monkeypatch.setattr(subprocess, "run", run)
-    venvs.install(Recipe("dev", Path("/debian/python"), ""), tmp_path)
+    venvs.install(Recipe("dev", Path("/debian/python")), tmp_path)
     assert ["/debian/python", "-m", "venv", "--without-pip", str(tmp_path)] in commands
-    assert any(words[-3:] == ["--target", "/venv/site-packages", "pip"] for words in commands)
+    assert any(words[-4:-1] == ["--target", "/venv/site-packages", "--requirement"] for words in commands)

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import os
+import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -81,16 +84,53 @@ def test_a_used_directory_is_kept(tmp_path: Path) -> None:
     assert count_calls(tmp_path) == 1
 
 
-def test_pins_and_included_files_and_interpreter_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_and_interpreter_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(venvs, "REQUIREMENTS", tmp_path)
-    (tmp_path / "dev.txt").write_text("-r controller.txt\n\npytest\n")
     digests = set()
-    for text, pins in (("one\n", ""), ("two\n", ""), ("two\n", "pytest==9\n")):
-        (tmp_path / "controller.txt").write_text(text)
-        digests.add(Recipe("dev", Path(sys.executable), pins).digest)
+    for text in ("one\n", "two\n"):
+        write_lock(tmp_path, text)
+        digests.add(Recipe("dev", Path(sys.executable)).digest)
     monkeypatch.setattr(venvs, "identity", lambda _interpreter: "another Python")
-    digests.add(Recipe("dev", Path(sys.executable), "pytest==9\n").digest)
-    assert len(digests) == 4
+    digests.add(Recipe("dev", Path(sys.executable)).digest)
+    assert len(digests) == 3
+
+
+def write_lock(directory: Path, text: str) -> None:
+    (directory / "locks").mkdir(exist_ok=True)
+    (directory / "locks" / "dev.txt").write_text(text)
+
+
+@pytest.fixture(name="wheel")
+def _wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only package that pip finds, without dependencies."""
+    path = tmp_path / "index" / "sample-1-py3-none-any.whl"
+    path.parent.mkdir()
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("sample.py", "")
+        archive.writestr("sample-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: sample\nVersion: 1\n")
+        archive.writestr("sample-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr("sample-1.dist-info/RECORD", "")
+    monkeypatch.setattr(venvs, "REQUIREMENTS", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(path.parent))
+    return path
+
+
+def test_a_package_with_the_hash_of_the_lock_is_installed(tmp_path: Path, wheel: Path) -> None:
+    write_lock(tmp_path, f"sample==1 --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
+    python = venvs.provide(Recipe("dev", Path(sys.executable)))
+    subprocess.run([python, "-I", "-c", "import sample"], check=True)
+
+
+@pytest.mark.usefixtures("wheel")
+@pytest.mark.parametrize("lock", [f"sample==1 --hash=sha256:{'0' * 64}\n", "sample==1\n"], ids=["another", "none"])
+def test_a_package_without_the_hash_of_the_lock_is_refused(tmp_path: Path, lock: str) -> None:
+    write_lock(tmp_path, lock)
+    recipe = Recipe("dev", Path(sys.executable))
+    with pytest.raises(subprocess.CalledProcessError):
+        venvs.provide(recipe)
+    assert not recipe.directory.exists()
 
 
 def test_a_python_in_a_virtual_environment_is_that_which_made_it() -> None:

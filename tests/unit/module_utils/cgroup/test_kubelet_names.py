@@ -16,6 +16,8 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_
     cgroup_path,
     container_cgroup,
     qos_classes,
+    reserved_paths,
+    slice_of,
     unit_of,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
@@ -234,3 +236,37 @@ def test_no_root_leads_out_of_the_hierarchy(root: str, driver: Driver) -> None:
 def test_the_unit_of_a_slices_cgroup_is_the_slice(levels: list[str]) -> None:
     name = "-".join(levels) + ".slice"
     assert unit_of(slice_names.path(name)) == name
+
+
+RESERVED_PATHS = {
+    "/system.slice": ["system.slice"],
+    "/system": ["system", "system.slice"],
+    "/kube/reserved": ["kube/reserved", "reserved.slice"],
+    "/runtime-kube.slice": ["runtime-kube.slice", "runtime.slice/runtime-kube.slice"],
+    "/../etc": ["etc.slice"],
+    "/a--b": ["a--b"],
+    "/": [],
+}
+
+
+@pytest.mark.parametrize("name", RESERVED_PATHS)
+def test_paths_that_a_reserved_cgroup_may_mean(name: str) -> None:
+    assert sorted(set(reserved_paths(name))) == sorted(RESERVED_PATHS[name])
+
+
+@pytest.mark.parametrize(
+    ("named", "kind", "expected"),
+    [
+        ("/system.slice", SYSTEMD, "system.slice"),
+        ("/runtime", SYSTEMD, "runtime.slice"),
+        ("/kube/runtime.slice", SYSTEMD, "runtime.slice"),
+        ("/a-b", SYSTEMD, "a-b.slice"),
+        ("/a--b", SYSTEMD, ""),
+        ("/system.slice", CGROUPFS, "system.slice"),
+        ("/a.slice/a-b.slice", CGROUPFS, "a-b.slice"),
+        ("/runtime", CGROUPFS, ""),
+        ("/a-b.slice", CGROUPFS, ""),
+    ],
+)
+def test_the_slice_that_a_reserved_cgroup_means_under_a_driver(named: str, kind: Driver, expected: str) -> None:
+    assert slice_of(named, kind) == expected

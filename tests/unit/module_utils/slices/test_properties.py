@@ -94,7 +94,7 @@ def test_devices_have_a_line_each_after_an_empty_one() -> None:
         ("IODeviceWeight", "/dev/vda 0", "a weight from 1 to 10000"),
         ("IOReadIOPSMax", "/dev/vda none", "a number such as 10M"),
         ("IODeviceLatencyTargetSec", "/dev/vda soon", "a time such as 25ms"),
-        ("CPUWeight", {"a": 1}, "Use a text, a number or a list"),
+        ("CPUWeight", {"a": 1}, "Use a string, a number or a list"),
         ("CPUShares", 1, "Use CPUWeight"),
         ("CPUQuotaPerSecUSec", 1, "Use CPUQuota"),
         ("Delegate", True, "services and scopes only"),

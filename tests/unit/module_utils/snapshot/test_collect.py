@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -351,9 +352,24 @@ def test_a_file_that_is_too_long_to_take_along(tmp_path: Path) -> None:
     evidence = capture(Host(str(tmp_path)), "/long")
     assert (evidence["kind"], evidence["error"]) == (
         "regular",
-        "has 1048577 bytes, and a configuration file of more than 1048576 (1 MiB) is not read",
+        "it has 1048577 bytes, more than a configuration file may have: 1048576 (1 MiB)",
     )
     assert evidence["remedy"]
+    assert "text" not in evidence
+
+
+class DeniedHost(Host):
+    """A node whose files cannot be read, as by SELinux for root."""
+
+    def read_bytes(self, path: str, limit: int = CONFIG_LIMIT) -> bytes:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+
+
+def test_a_file_that_may_not_be_read_has_the_reason_and_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    evidence = capture(DeniedHost(str(tmp_path)), "/file")
+    assert (evidence["kind"], evidence["error"]) == ("regular", "Permission denied")
+    assert evidence["remedy"].startswith("Use become: true")
     assert "text" not in evidence
 
 

@@ -21,7 +21,6 @@ from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.cgroup
     realtime_threads,
     reserved_cgroups,
     reserved_names,
-    reserved_paths,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.file_evidence import list_names
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.machine_evidence import (
@@ -227,22 +226,6 @@ def test_pods_are_counted_in_each_tree(tmp_path: Path) -> None:
 )
 def test_trees_are_found_by_the_containers_in_them(text: str, trees: list[str]) -> None:
     assert live_trees([text]) == trees
-
-
-NAMES = {
-    "/system.slice": ["system.slice"],
-    "/system": ["system", "system.slice"],
-    "/kube/reserved": ["kube/reserved", "reserved.slice"],
-    "/runtime-kube.slice": ["runtime-kube.slice", "runtime.slice/runtime-kube.slice"],
-    "/../etc": ["etc.slice"],
-    "/a--b": ["a--b"],
-    "/": [],
-}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_paths_that_a_reserved_cgroup_may_mean(name: str) -> None:
-    assert sorted(set(reserved_paths(name))) == sorted(NAMES[name])
 
 
 KUBELET: dict[str, Any] = {

@@ -53,7 +53,7 @@ def test_a_document_of_the_largest_size_arrives() -> None:
 
 @pytest.mark.parametrize("value", [7, None, [], {"x": 1}, 1.5, True])
 def test_what_is_not_a_text_is_refused(value: Any) -> None:
-    with pytest.raises(NotUnpacked, match="not as a text"):
+    with pytest.raises(NotUnpacked, match="not as a string"):
         unpack(value)
 
 

@@ -68,7 +68,7 @@ def test_a_directory_that_may_not_be_looked_into_is_named_once(closed: tuple[Hos
             "record": "directory",
             "file": path,
             "message": "cannot list it: Permission denied",
-            "remedy": "Check the permissions of the become user",
+            "remedy": "Use become: true with a user that may do this; SELinux and AppArmor log what they deny",
         }
     ]
 

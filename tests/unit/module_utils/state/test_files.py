@@ -187,6 +187,6 @@ def test_a_read_only_file_system_is_detected_before_any_change(host: Host, mount
         mounted.chmod(0o500)
     with pytest.raises(FileRefused, match=r"cannot write it \(3 bytes\)") as caught:
         files.probe_write(host, "/etc/small/app.conf", b"new")
-    expected = "Remount it read-write" if os.geteuid() == 0 else "Check the permissions of the become user"
+    expected = "Remount it read-write" if os.geteuid() == 0 else "Use become: true"
     assert expected in str(caught.value)
     assert (mounted / "app.conf").read_text() == "old\n"

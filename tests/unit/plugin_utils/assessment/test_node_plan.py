@@ -223,8 +223,8 @@ def test_a_change_in_words() -> None:
         ({}, "it is so. Do that"),
         ({"file": "/x"}, "/x: it is so. Do that"),
         ({"file": "/x", "line": 3}, "/x:3: it is so. Do that"),
-        ({"variable": "y"}, "(y): it is so. Do that"),
-        ({"file": "/x", "line": 3, "variable": "y"}, "/x:3 (y): it is so. Do that"),
+        ({"variable": "y"}, "colocation_y: it is so. Do that"),
+        ({"file": "/x", "line": 3, "variable": "y"}, "/x:3 (colocation_y): it is so. Do that"),
     ],
 )
 def test_a_refusal_names_its_place_and_the_remedy(place: dict[str, str | int], text: str) -> None:

@@ -85,7 +85,11 @@ def test_a_refusal_without_a_profile_is_information() -> None:
     snapshot["kubelet"]["files"][path]["kind"] = "symlink"
     document = assess(snapshot, {})
     (refusal,) = [finding for finding in document["findings"] if finding["code"] == "cannot-be-aligned"]
-    assert (refusal["severity"], refusal["effect"], refusal["evidence"]) == ("info", "none", ["config-is-symlink"])
+    assert (refusal["severity"], refusal["effect"], refusal["evidence"]) == (
+        "info",
+        "none",
+        ["code of the refusal: config-is-symlink"],
+    )
     assert refusal["summary"].startswith(f"{path}: is a symbolic link")
     assert document["verdict"] == "aligned"
     assert assess(snapshot, {"cgroup_driver": "cgroupfs"})["verdict"] == "misaligned"

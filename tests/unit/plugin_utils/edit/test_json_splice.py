@@ -204,14 +204,14 @@ def test_a_number_that_json_does_not_have(number: float) -> None:
 
 
 UNREADABLE: dict[str, tuple[str, int | None, str]] = {
-    "YAML's flow style": ("{a: 1}", 1, "not JSON: Expecting property name"),
+    "YAML's flow style": ("{a: 1}", 1, "a key without double quotes"),
     "a list": ("[1]", 1, "not a mapping"),
     "a number": ("5", 1, "not a mapping"),
-    "nothing": ("", 1, "not JSON"),
-    "a key twice": ('{"a": 1,\n "b": {"c": 1,\n "\\u0063": 2}}', 3, "duplicate key 'c'"),
-    "a key twice in a list": ('{"a": [[{"b": 1,\n"b": 2}]]}', 2, "duplicate key 'b'"),
-    "an infinity": ('{"a": "Infinity",\n"b": -Infinity}', 2, "-Infinity is not one of its numbers"),
-    "a control character": ('{"a":\n"\t"}', 2, "not JSON"),
+    "nothing": ("", 1, "a missing value"),
+    "a key twice": ('{"a": 1,\n "b": {"c": 1,\n "\\u0063": 2}}', 3, "key 'c' is set twice, first in line 2"),
+    "a key twice in a list": ('{"a": [[{"b": 1,\n"b": 2}]]}', 2, "key 'b' is set twice"),
+    "an infinity": ('{"a": "Infinity",\n"b": -Infinity}', 2, "-Infinity, which is not a number of JSON"),
+    "a control character": ('{"a":\n"\t"}', 2, "another control character in a text"),
     "a byte that is not UTF-8": ('{"a":\n"\udce9"}', 2, "a character that JSON does not allow"),
     "a level too many": ('{"a":' * 101 + "1" + "}" * 101, None, "nested deeper"),
     "levels without end": ('{"a":' * 100_000 + "1" + "}" * 100_000, None, "nested deeper"),

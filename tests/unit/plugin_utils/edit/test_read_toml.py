@@ -61,7 +61,7 @@ def test_an_error_names_the_line(text: str, line: int) -> None:
 
 @pytest.mark.usefixtures("parser")
 def test_a_text_that_breaks_off_is_an_error_at_its_end() -> None:
-    with pytest.raises(ParseError, match="at the end") as raised:
+    with pytest.raises(ParseError, match="the text ends within a value") as raised:
         read_toml("a = 1\nb = [1,")
     assert raised.value.line == 2
 

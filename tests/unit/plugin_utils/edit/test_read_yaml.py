@@ -10,8 +10,9 @@ import sys
 import pytest
 import yaml
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import MAX_DEPTH, read_yaml
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_errors import MissingLibrary, ParseError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.toml_parser import MAX_DEPTH
 
 
 @pytest.mark.parametrize(
@@ -92,12 +93,12 @@ def test_aliases_and_merge_keys_are_followed() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "message"),
     [
-        ("a: 1\nb: 2\na: 3\n", 3, 1, "duplicate key 'a'"),
-        ("a:\n  b: 1\n  'b': 2\n", 3, 3, "duplicate key 'b'"),
-        ("x:\n- {a: 1, a: 2}\n", 2, 10, "duplicate key 'a'"),
-        ("\ufeffa: 1\r\nb: 2\r\na: 3\r\n", 3, 1, "duplicate key 'a'"),
+        ("a: 1\nb: 2\na: 3\n", 3, 1, "key 'a' is set twice, first in line 1"),
+        ("a:\n  b: 1\n  'b': 2\n", 3, 3, "key 'b' is set twice, first in line 2"),
+        ("x:\n- {a: 1, a: 2}\n", 2, 10, "key 'a' is set twice. Keep"),
+        ("\ufeffa: 1\r\nb: 2\r\na: 3\r\n", 3, 1, "key 'a' is set twice, first in line 1"),
         ("a: 1\n\tb: 2\n", 2, 1, "tab"),
-        ("a: [1\nb: 2\n", 2, 2, "did not find"),
+        ("a: [1\nb: 2\n", 2, 2, "a list in brackets"),
         ("a: 1\n---\nb: 2\n", 2, 1, "second document"),
         ("a: 1\n---\n", 2, 1, "second document"),
         ("# c\n- a\n", 2, 1, "not a mapping"),

@@ -48,5 +48,5 @@ def test_a_wrong_result_is_never_returned() -> None:
     assert require_document("a: 1\n", {"a": 1}, read_yaml) == "a: 1\n"
     with pytest.raises(EditError, match="desired value of a"):
         require_document("a: 1\n", {"a": "1"}, read_yaml)
-    with pytest.raises(EditError, match="would not parse: duplicate key"):
+    with pytest.raises(EditError, match="would not parse: key 'a' is set twice"):
         require_document("a: 1\na: 1\n", {"a": 1}, read_yaml)

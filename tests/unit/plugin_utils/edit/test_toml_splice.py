@@ -101,8 +101,8 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     ),
     "text that looks like a header": (
         'a = """\n[b]\nc = 1\n"""\nd = [ # [x]\n "]", \'[\', # "\n "z" ]\ne = \'\'\'\n[f]\'\'\'\'\n[b]\nc = 2\n',
-        {("b", "c"): 3, ("d",): ["x"]},
-        'a = """\n[b]\nc = 1\n"""\nd = ["x"]\ne = \'\'\'\n[f]\'\'\'\'\n[b]\nc = 3\n',
+        {("b", "c"): 3},
+        'a = """\n[b]\nc = 1\n"""\nd = [ # [x]\n "]", \'[\', # "\n "z" ]\ne = \'\'\'\n[f]\'\'\'\'\n[b]\nc = 3\n',
     ),
     "strings over several lines": (
         'a = """x\\""""\nb = \'\'\'\ny\'\'\' # c\nd = """"z""""" # e\n',

@@ -154,7 +154,7 @@ CASES: dict[str, tuple[str, dict[tuple[str, ...], Any], str]] = {
     "a list becomes another": (
         "f: # hey\n# h\n- a\n\n- b\n# g\nh: [x]\n",
         {("f",): ["pods", "0"], ("h",): ["z"]},
-        'f: # hey\n# h\n- pods\n- "0"\n# g\nh: [z]\n',
+        'f: # hey\n# h\n- pods\n\n- "0"\n# g\nh: [z]\n',
     ),
     "a list becomes a scalar or empty": (
         "f:\n  - a\n  - b\ng:\n- x\nh: 1\n",
@@ -291,7 +291,7 @@ def test_an_unsafe_edit_is_refused_with_its_line(name: str) -> None:
 
 
 def test_a_text_that_does_not_parse_is_not_edited() -> None:
-    with pytest.raises(ParseError, match="line 2: duplicate key 'a'"):
+    with pytest.raises(ParseError, match="line 2: key 'a' is set twice"):
         edit_yaml("a: 1\na: 2\n", {("b",): 1})
 
 

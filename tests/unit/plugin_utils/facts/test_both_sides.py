@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.boot_evidence import CGROUP_PARAMETERS
-from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.configz_fields import FIELDS
+from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.kubelet_endpoints import FIELDS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.machine import PARAMETERS
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet_fields import OBSERVED
 

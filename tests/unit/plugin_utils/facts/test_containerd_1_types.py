@@ -39,3 +39,10 @@ def test_containerd_1_does_not_start_with_a_plugin_that_is_not_a_table(version: 
 def test_a_key_of_1_7_may_have_any_type_before(table: str, version: str, decoded: bool) -> None:
     node = containerd(runtime_text(captured(ALIGNED), f"version = 2\n{table}"), version)
     assert ("containerd-value-type" in codes(node)) is decoded
+
+
+@pytest.mark.parametrize(("version", "decoded"), [("1.6.20", False), ("1.7.24~ds1", False), ("1.7.26", True)])
+def test_a_key_of_1_7_26_may_have_any_type_before(version: str, decoded: bool) -> None:
+    table = "[plugins.'io.containerd.service.v1.diff-service']\nsync_fs = 3\n"
+    node = containerd(runtime_text(captured(ALIGNED), f"version = 2\n{table}"), version)
+    assert ("containerd-value-type" in codes(node)) is decoded

@@ -115,8 +115,8 @@ TYPES = {
     "version as a text": ('version = "2"\n', "version is not a whole number"),
     "version as a fraction": ("version = 2.0\n", "version is not a whole number"),
     "version as a switch": ("version = true\n", "version is not a whole number"),
-    "imports": ('version = 3\nimports = "x"\n', "imports is not a list of texts"),
-    "disabled_plugins": ("version = 3\ndisabled_plugins = [1]\n", "disabled_plugins is not a list of texts"),
+    "imports": ('version = 3\nimports = "x"\n', "imports is not a list of strings"),
+    "disabled_plugins": ("version = 3\ndisabled_plugins = [1]\n", "disabled_plugins is not a list of strings"),
     "plugins": ("version = 3\n[[plugins]]\nx = 1\n", "plugins is not a table"),
     "a plugin": (
         "version = 3\n[plugins]\n'io.containerd.cri.v1.runtime' = 3\n",
@@ -125,11 +125,11 @@ TYPES = {
     "containerd": (f"version = 2\n[{V2}]\ncontainerd = 3\n", "containerd is not a table"),
     "runtimes": (f"version = 3\n[{V3}.containerd]\nruntimes = 3\n", "runtimes is not a table"),
     "a handler": (f"version = 3\n[{V3}.containerd.runtimes]\nrunc = 3\n", "handler runc is not a table"),
-    "a type": (f"version = 3\n{V3_RUNC}]\nruntime_type = 3\n", "handler runc: runtime_type is not a text"),
+    "a type": (f"version = 3\n{V3_RUNC}]\nruntime_type = 3\n", "handler runc: runtime_type is not a string"),
     "options": (f"version = 3\n{V3_RUNC}]\noptions = 3\n", "handler runc: options is not a table"),
     "the default": (
         f"version = 3\n[{V3}.containerd]\ndefault_runtime_name = 3\n",
-        "default_runtime_name is not a text",
+        "default_runtime_name is not a string",
     ),
     "NRI": (
         'version = 3\n[plugins."io.containerd.nri.v1.nri"]\ndisable = "true"\n',
@@ -185,17 +185,17 @@ def test_a_value_that_a_later_file_replaces_is_not_decoded(aligned: Snapshot, ve
 @pytest.mark.parametrize(
     ("version", "text", "message"),
     [
-        ("1.7.24", "[debug]\nlevel = 1\n", "debug: level is not a text"),
+        ("1.7.24", "[debug]\nlevel = 1\n", "debug: level is not a string"),
         ("2.4.2", "oom_score = '0'\n", "oom_score is not a whole number"),
-        ("2.4.2", "[timeouts]\n'a.b' = 2\n", "timeouts: a.b is not a text"),
-        ("2.4.2", f"[{V2}.containerd]\nsnapshotter = 3\nruntimes = {{}}\n", "snapshotter is not a text"),
-        ("1.7.24", f"[{V2}.containerd.default_runtime]\nruntime_type = 1\n", "runtime_type is not a text"),
-        ("2.4.2", "[plugins.'io.containerd.internal.v1.opt']\npath = 1\n", "opt: path is not a text"),
+        ("2.4.2", "[timeouts]\n'a.b' = 2\n", "timeouts: a.b is not a string"),
+        ("2.4.2", f"[{V2}.containerd]\nsnapshotter = 3\nruntimes = {{}}\n", "snapshotter is not a string"),
+        ("1.7.24", f"[{V2}.containerd.default_runtime]\nruntime_type = 1\n", "runtime_type is not a string"),
+        ("2.4.2", "[plugins.'io.containerd.internal.v1.opt']\npath = 1\n", "opt: path is not a string"),
         ("2.4.2", f"[{NRI}]\nplugin_request_timeout = true\n", 'plugin_request_timeout is not a duration such as "5s"'),
         (
             "1.7.24",
             f"[{NRI}]\nplugin_request_timeout = '2 s'\n",
-            'plugin_request_timeout is not a duration such as "5s"',
+            'plugin_request_timeout is not a duration such as "5s" or a number of nanoseconds',
         ),
     ],
 )

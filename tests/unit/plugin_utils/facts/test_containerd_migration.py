@@ -33,8 +33,8 @@ MIGRATED = {
         'plugins."io.containerd.grpc.v1.cri" is not a table',
     ),
     "handlers in a list": (f"[[{V2}.containerd.runtimes]]\nruntime_type = 'x'\n", "runtimes is not a table"),
-    "a directory of programs": (f"[{V2}.cni]\nbin_dir = ['/a']\n", "bin_dir is not a text"),
-    "a sandbox image": (f"[{V2}]\nsandbox_image = 3\n", "sandbox_image is not a text"),
+    "a directory of programs": (f"[{V2}.cni]\nbin_dir = ['/a']\n", "bin_dir is not a string"),
+    "a sandbox image": (f"[{V2}]\nsandbox_image = 3\n", "sandbox_image is not a string"),
     "pinned images": (
         f"[plugins.'io.containerd.cri.v1.images']\npinned_images = []\n[{V2}]\nenable_selinux = true\n",
         "pinned_images is not a table",

@@ -41,7 +41,7 @@ def test_a_part_that_kubelet_ignores(key: str, text: str, value: Any) -> None:
 def test_an_ignored_part_is_reported_with_its_line() -> None:
     ignored = facts(evidence("1.35.4", TYPE + "maxPods: 1\nmaxPods: 2\n")).config.ignored
     assert ignored is not None
-    assert (ignored.line, ignored.message) == (4, "duplicate key 'maxPods'")
+    assert (ignored.line, ignored.message) == (4, "key 'maxPods' is set twice, first in line 3")
 
 
 def test_a_repeated_key_of_json_adds_to_a_table() -> None:
@@ -51,11 +51,17 @@ def test_a_repeated_key_of_json_adds_to_a_table() -> None:
     assert kubelet.settings["systemReserved"].value == {"cpu": "1", "memory": "1Gi"}
 
 
-@pytest.mark.parametrize("text", ["maxPods: 1\nmaxPods: 2\n", "maxPods: 1\n<<: {maxPods: 2}\n"])
-def test_a_drop_in_with_a_repeated_key_is_refused(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("maxPods: 1\nmaxPods: 2\n", "key 'maxPods' is set twice"),
+        ("maxPods: 1\n<<: {maxPods: 2}\n", "a merge key (<<) replaces key 'maxPods' above it"),
+    ],
+)
+def test_a_drop_in_with_a_repeated_key_is_refused(text: str, message: str) -> None:
     (dropin,) = facts(evidence("1.35.4", TYPE, own=TYPE + text)).dropins
     assert dropin.problem is not None
-    assert "duplicate key 'maxPods'" in dropin.problem.message
+    assert message in dropin.problem.message
 
 
 @pytest.mark.parametrize("name", ["apiVersion", "kind"])

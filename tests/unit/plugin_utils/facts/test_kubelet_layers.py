@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.cgroup_driver import (
-    asks_cri,
     decide_driver,
     runtime_config,
 )
@@ -224,28 +223,6 @@ def test_a_null_removes_a_key_in_a_patch_and_not_in_an_override() -> None:
 
 def test_values_are_rendered_as_one_line() -> None:
     assert render_value({"b": False, "a": [1, {"x": None}]}) == "a=1, (x=null), b=false"
-
-
-@pytest.mark.parametrize(
-    ("version", "gates", "asks"),
-    [
-        (None, None, False),
-        ((1, 20), None, False),
-        ((1, 27), {"KubeletCgroupDriverFromCRI": True}, False),
-        ((1, 28), None, False),
-        ((1, 28), {"KubeletCgroupDriverFromCRI": True}, True),
-        ((1, 30), {"KubeletCgroupDriverFromCRI": "true"}, True),
-        ((1, 31), None, True),
-        ((1, 33), {"KubeletCgroupDriverFromCRI": False}, False),
-        ((1, 33), "broken", True),
-        ((1, 34), {"KubeletCgroupDriverFromCRI": False}, True),
-        ((1, 37), None, True),
-    ],
-)
-def test_the_version_and_the_gate_decide_whether_the_cri_is_asked(
-    version: tuple[int, int] | None, gates: Any, asks: bool
-) -> None:
-    assert asks_cri(version, gates) is asks
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_a_cluster_without_kubelet_config_is_reported_or_refused() -> None:
 
 
 def test_a_text_that_does_not_parse_is_named_with_its_line() -> None:
-    with pytest.raises(UneditableFile, match="ConfigMap kube-system/kubelet-config, key kubelet:2: duplicate key 'a'"):
+    with pytest.raises(UneditableFile, match="kube-system/kubelet-config, key kubelet:2: key 'a' is set twice"):
         plan_cluster([host("a")], kubeadm_state("a", stored=config_map("a: 1\na: 2\n")), AUTO)
 
 

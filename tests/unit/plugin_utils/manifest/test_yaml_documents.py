@@ -101,7 +101,10 @@ def test_only_helm_hooks_for_an_installation_are_created(hook: str) -> None:
 
 INVALID = {
     "no YAML": (f"{MAP}---\na: [\n", "m.yaml:6: "),
-    "duplicate keys": (f"{MAP}data: {{}}\ndata: {{}}\n", "m.yaml:5: duplicate key 'data'"),
+    "duplicate keys": (
+        f"{MAP}data: {{}}\ndata: {{}}\n",
+        "m.yaml:5: key 'data' is set twice, first in line 4 (Keep",
+    ),
     "nothing": ("# only this\n---\n", "m.yaml: it has no object"),
     "no apiVersion": ("kind: A\nmetadata: {name: a}\n", "m.yaml:1: an object without apiVersion"),
     "no kind": ("\n\napiVersion: v1\nmetadata: {name: a}\n", "m.yaml:3: an object without kind"),

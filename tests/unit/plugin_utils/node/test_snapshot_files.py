@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import SnapshotError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.output_files import replace_file
 from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_files import (
     assess_recorded,
     read_snapshot,
     recorded_snapshots,
-    replace_file,
     save_snapshot,
     write_report,
 )
@@ -105,7 +105,7 @@ def test_a_report_is_replaced(tmp_path: Path) -> None:
     for number in (1, 2):
         path = write_report(tmp_path / "new", "a/b", {"x": number})
     assert json.loads(path.read_text(encoding="utf-8")) == {"x": 2}
-    assert [item.name for item in path.parent.iterdir()] == ["a_b.json"]
+    assert sorted(item.name for item in path.parent.iterdir()) == [".gitignore", "a_b.json"]
 
 
 def test_a_report_is_its_owners_alone(tmp_path: Path) -> None:
@@ -132,8 +132,8 @@ def test_a_planted_link_is_not_written_through(write: Writer, suffix: str, tmp_p
     assert path.is_file()
 
 
-def test_only_one_function_writes_files_on_the_controller() -> None:
-    """``keep_snapshot`` writes into Ansible's own private directory, and creates each file exclusively."""
+def test_only_two_functions_write_files_on_the_controller() -> None:
+    """``replace_file``, and ``keep_snapshot`` into Ansible's own private directory, which creates files exclusively."""
     writes = re.compile(r"\.write_text\((?!plan|found)|\.write_bytes\(|open\([^)]*[\"'][wax]|os\.(?:open|fdopen)\(")
     result = {
         path.name
@@ -141,7 +141,7 @@ def test_only_one_function_writes_files_on_the_controller() -> None:
         for path in sorted((PLUGINS / directory).rglob("*.py"))
         if writes.search(path.read_text(encoding="utf-8"))
     }
-    assert result == {"snapshot_files.py"}
+    assert result == {"output_files.py", "snapshot_files.py"}
 
 
 def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
@@ -186,15 +186,15 @@ def test_what_is_no_document_is_refused_with_the_file_named(text: str, tmp_path:
 
 
 MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
-    "boot": ({"/etc/default/grub": "psi=1"}, ("boot",), "boot./etc/default/grub is a text, not a list"),
-    "static pods": ({"/m": [7]}, ("kubelet", "static_pods"), "kubelet.static_pods./m[0] is a number, not a text"),
+    "boot": ({"/etc/default/grub": "psi=1"}, ("boot",), "boot./etc/default/grub is a string, not a list"),
+    "static pods": ({"/m": [7]}, ("kubelet", "static_pods"), "kubelet.static_pods./m[0] is a number, not a string"),
     "rubik": ({"rubik": {"cgroup_driver": 1, "features": []}}, ("writers",), "writers.rubik.cgroup_driver is a number"),
     "files": ([], ("kubelet", "files"), "kubelet.files is a list, not a mapping"),
-    "text": (7, ("runtime", "files", "/etc/containerd/config.toml", "text"), "is a number, not a text"),
-    "word": ([1], ("kubelet", "processes", 0, "argv"), "kubelet.processes[0].argv[0] is a number, not a text"),
+    "text": (7, ("runtime", "files", "/etc/containerd/config.toml", "text"), "is a number, not a string"),
+    "word": ([1], ("kubelet", "processes", 0, "argv"), "kubelet.processes[0].argv[0] is a number, not a string"),
     "processes": ({}, ("kubelet", "processes"), "kubelet.processes is a mapping, not a list"),
     "started": (True, ("kubelet", "processes", 0, "started_at"), "is true or false, not a number"),
-    "mounts": ("x", ("cgroups", "mountinfo"), "cgroups.mountinfo is a text, not a list"),
+    "mounts": ("x", ("cgroups", "mountinfo"), "cgroups.mountinfo is a string, not a list"),
     "hostname": (None, ("system", "kernel_release"), ""),
     "handlers": ({"runc": {"systemd_cgroup": "no"}}, ("runtime", "cri", "config", "handlers"), "not true or false"),
     "section": ([], ("kubelet",), "incomplete snapshot, missing sections: kubelet"),

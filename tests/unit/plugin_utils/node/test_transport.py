@@ -112,7 +112,10 @@ def test_a_snapshot_that_would_exhaust_the_controller_is_refused_with_limit_and_
         ({"schema": 2}, "snapshot schema 2"),
         ({"schema": 1, "kubelet": []}, "incomplete snapshot, missing sections: system"),
         (put(captured(ALIGNED), [], "kubelet", "files"), "kubelet.files is a list, not a mapping"),
-        (put(captured(ALIGNED), "x", "kubelet", "program_seconds"), "kubelet.program_seconds is a text, not a number"),
+        (
+            put(captured(ALIGNED), "x", "kubelet", "program_seconds"),
+            "kubelet.program_seconds is a string, not a number",
+        ),
     ],
 )
 def test_a_live_snapshot_is_checked_as_a_recorded_one(document: Any, message: str) -> None:

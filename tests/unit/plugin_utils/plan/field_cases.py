@@ -227,7 +227,7 @@ CASES: dict[str, tuple[str, Options, str | None, str]] = {
         "1.21.14",
         {"feature_gates": {"MemoryQoS": True}},
         "feature-gates-refused",
-        "MemoryQoS came with 1.22",
+        "MemoryQoS was added in 1.22",
     ),
     "MemoryQoS, 1.22": ("1.22.17", {"feature_gates": {"MemoryQoS": True}}, None, ""),
     "a gate that is locked, 1.34": (

@@ -173,7 +173,7 @@ def test_a_containerd_without_nri_is_left_without() -> None:
 def test_nri_is_skipped_with_the_reason() -> None:
     runtime = facts_of(old_containerd(captured(DIFFERING))).runtime
     assert containerd_nri_unsupported(runtime, profile_of(nri={"enabled": True})) == Unsupported(
-        "nri", "containerd 1.6.20~ds1 has no NRI; it came with 1.7"
+        "nri", "containerd 1.6.20~ds1 has no NRI; it was added in 1.7"
     )
     assert containerd_nri_unsupported(runtime, profile_of(nri={"enabled": False})) is None
     assert containerd_nri_unsupported(runtime, profile_of()) is None
@@ -183,6 +183,6 @@ def test_skipped_settings_are_in_the_result_of_containerd_config() -> None:
     facts = facts_of(old_containerd(captured(DIFFERING)))
     asked = {"enabled": True, "unsupported": "skip"}
     assert ActionModule.remarks(PlanDraft(facts, profile_of(nri=asked)))["unsupported"] == [
-        {"setting": "nri", "reason": "containerd 1.6.20~ds1 has no NRI; it came with 1.7"}
+        {"setting": "nri", "reason": "containerd 1.6.20~ds1 has no NRI; it was added in 1.7"}
     ]
     assert ActionModule.remarks(PlanDraft(facts, profile_of(nri={"enabled": True})))["unsupported"] == []

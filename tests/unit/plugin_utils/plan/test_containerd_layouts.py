@@ -264,7 +264,7 @@ LAYOUTS = {
         {MAIN: f"{HEADER}version = 3\n{IMPORT}", OWN_DROP_IN: own_drop_in(3, Q3, typed=True)},
         {**DRIVER, "containerd_strategy": "drop-in"},
     ),
-    # NRI came with 1.7 and was off until 2.0 (pkg/nri/config.go of both).
+    # NRI was added in 1.7 and was off until 2.0 (pkg/nri/config.go of both).
     "1.7, NRI in schema 1, whose plugins have bare names": Row(
         "1.7.24",
         {MAIN: 'root = "/x"\n'},

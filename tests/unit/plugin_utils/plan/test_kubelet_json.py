@@ -124,4 +124,4 @@ def test_flow_style_is_refused_with_its_line_and_what_to_do() -> None:
     (refusal,) = [refusal for refusal in plan.refusals if refusal.code == "config-unreadable"]
     assert (refusal.file, refusal.line, plan.changes) == (KUBELET_FILE, 2, ())
     assert "kubelet reads it as JSON" in refusal.message
-    assert "Write it as JSON" in refusal.remedy
+    assert "Write keys in double quotes" in refusal.remedy

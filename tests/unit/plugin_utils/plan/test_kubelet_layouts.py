@@ -279,14 +279,51 @@ def test_another_kubelet_program_on_the_node_is_not_the_one_in_k3s(version: str,
     assert node.edited({"topology_manager_policy": "restricted"}) == plain
 
 
+def k3s_arguments(*words: str) -> dict[str, str]:
+    return {"/etc/rancher/k3s/config.yaml": "kubelet-arg:\n" + "".join(f"  - {word}\n" for word in words)}
+
+
+ASKS_NOT = "feature-gates=KubeletCgroupDriverFromCRI=false"
+
+
 @pytest.mark.parametrize(
-    ("files", "authority"),
-    [({}, "config"), ({"/etc/rancher/k3s/config.yaml": 'kubelet-arg: ["cgroup-driver=cgroupfs"]\n'}, "flag")],
+    ("files", "authority", "driver"),
+    [
+        ({}, "cri", "systemd"),
+        (k3s_arguments("cgroup-driver=cgroupfs"), "cri", "systemd"),
+        (k3s_arguments(ASKS_NOT), "config", "systemd"),
+        (k3s_arguments(ASKS_NOT, "cgroup-driver=cgroupfs"), "flag", "cgroupfs"),
+    ],
 )
 def test_the_driver_of_k3s_has_the_authority_of_its_source(
-    files: dict[str, str], authority: str, tmp_path: Path
+    files: dict[str, str], authority: str, driver: str, tmp_path: Path
 ) -> None:
-    assert Node(tmp_path, "k3s-1.32-drop-ins", files=files).facts.driver.authority == authority
+    facts = Node(tmp_path, "k3s-1.32-drop-ins", files=files).facts
+    assert facts.driver.authority == authority
+    assert facts.driver.kubelet is not None
+    assert facts.driver.kubelet.value == driver
+    assert any(claim.source == "the CRI's RuntimeConfig" for claim in facts.claims) is (authority == "cri")
+
+
+@pytest.mark.parametrize(
+    ("host", "response", "driver"),
+    [
+        ("k3s-1.32-drop-ins", {"cgroup_driver": "cgroupfs", "error": None}, "cgroupfs"),
+        ("k3s-1.32-drop-ins", {"cgroup_driver": None, "error": "unimplemented"}, "systemd"),
+        ("k3s-1.32-drop-ins", {"cgroup_driver": None, "error": "timed out"}, None),
+        ("k3s-1.32-drop-ins", None, None),
+        ("k3s", {"cgroup_driver": "systemd", "error": None}, "systemd"),
+        ("k3s", {"cgroup_driver": "cgroupfs", "error": None}, None),
+        ("k3s", None, "systemd"),
+    ],
+)
+def test_the_driver_of_k3s_is_unknown_where_its_release_or_the_cri_decides(
+    host: str, response: dict[str, str | None] | None, driver: str | None, tmp_path: Path
+) -> None:
+    """Before k3s 1.32 (``k3s``) some releases ask the CRI; later ones always do."""
+    facts = Node(tmp_path, host, live={"runtime": {"cri": {"runtime_config": response}}}).facts
+    assert (facts.driver.kubelet.value if facts.driver.kubelet else None) == driver
+    assert (facts.driver.source is None) is (driver is None)
 
 
 def test_pods_keep_k3s_from_a_change_that_needs_them_gone(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet
     OBSERVED,
     SINGLE_PROCESS_OOM_KILL,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_gates import (
+from ansible_collections.volcano.colocation.plugins.plugin_utils.releases.kubelet_features import (
     DRIVER_FROM_CRI,
     gate_problems,
 )
@@ -97,7 +97,7 @@ def test_an_option_has_the_argument_of_its_type() -> None:
         ({"MemoryManager": False}, (1, 32), ["MemoryManager is locked to true since 1.32"]),
         ({"MemoryManager": "false"}, (1, 32), ["MemoryManager is locked to true since 1.32"]),
         ({"CPUManagerPolicyOptions": False}, (1, 33), ["CPUManagerPolicyOptions is locked to true since 1.33"]),
-        ({"CPUManagerPolicyBetaOptions": True}, (1, 22), ["CPUManagerPolicyBetaOptions came with 1.23"]),
+        ({"CPUManagerPolicyBetaOptions": True}, (1, 22), ["CPUManagerPolicyBetaOptions was added in 1.23"]),
         ({"TopologyManagerPolicyOptions": False}, (1, 32), []),
         ({"Unknown": False}, (1, 20), []),
     ],

@@ -74,8 +74,8 @@ def test_a_profile_is_shown_by_the_source_of_its_values() -> None:
         ("enforce_node_allocatable", ["pods"], "set"),
     )
     assert profile_lines(put(facts, [], "findings")) == [
-        '  profile    set: cgroup_driver systemd, enforce_node_allocatable ["pods"]',
-        "             defaults of the role: nri.enabled true",
+        '  profile    set: colocation_cgroup_driver systemd, colocation_enforce_node_allocatable ["pods"]',
+        "             defaults of the role: colocation_nri_enabled true",
     ]
 
 

@@ -13,8 +13,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.report.node_tab
 )
 from ansible_collections.volcano.colocation.tests.support.hosts.captured_nodes import ALIGNED, DIFFERING, golden, put
 
-ERROR = {"code": "too-bad", "severity": "error"}
-WARNING = {"code": "not-good", "severity": "warning"}
+ERROR = {"code": "too-bad", "severity": "error", "summary": "bad", "remedy": "repair it", "effect": "misaligned"}
+WARNING = {**ERROR, "code": "not-good", "severity": "warning"}
 
 
 def test_the_worst_node_comes_first_and_columns_are_aligned() -> None:

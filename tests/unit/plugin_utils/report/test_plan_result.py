@@ -53,6 +53,7 @@ def test_the_published_plan_is_json_with_changes_and_what_is_pending() -> None:
         "after": False,
         "file": "/etc/containerd/config.toml",
         "reason": "differs from the profile",
+        "message": "plugins.io.containerd.nri.v1.nri.disable: differs from the profile",
         "impact": ["restart runtime"],
     }
     assert document["impact"] == ["restart runtime"]
@@ -66,7 +67,7 @@ def test_several_refusals_are_a_list() -> None:
     assert refusal_message(Plan(refusals=REFUSALS)).splitlines() == [
         "Nothing was changed, for 2 reasons:",
         "- /x:2: it is so. Do this",
-        "- (v): it is thus. Do that",
+        "- colocation_v: it is thus. Do that",
     ]
 
 

@@ -134,7 +134,7 @@ REFUSED: dict[str, tuple[str, str, Files, tuple[str, ...], tuple[str, Files]]] =
         "config-unreadable",
         "2.1.9",
         {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n[broken\n"},
-        (f"{NVIDIA}:2: ", "Correct the file"),
+        (f"{NVIDIA}:2: ", "Write it as [name]"),
         ("2.1.9", {MAIN: "version = 3\n" + ALL, NVIDIA: "version = 3\n"}),
     ),
     "imports that are not a list": (
@@ -222,7 +222,7 @@ def test_one_change_makes_it_writable(name: str) -> None:
 def test_a_drop_in_is_refused_where_it_would_replace_a_table() -> None:
     options = {**DRIVER, "containerd_strategy": "drop-in"}
     refusals = refused("1.7.24", {MAIN: "version = 2\n"}, options)
-    assert "(containerd_strategy): " in refusals["containerd-strategy"]
+    assert "colocation_containerd_strategy: " in refusals["containerd-strategy"]
     assert "colocation_containerd_strategy" in refusals["containerd-strategy"]
     assert refused("2.0.6", {MAIN: "version = 2\n"}, options) == {}
 
@@ -256,7 +256,7 @@ def test_nri_without_connections_has_no_socket(name: str) -> None:
     refusals = refused("2.1.9", files, {"nri": {"enabled": True}})
     assert list(refusals) == ["containerd-nri-connections-disabled"]
     assert refusals["containerd-nri-connections-disabled"].startswith(
-        f"{LATER} (nri.enabled): sets disable_connections = true in NRI's table: containerd opens no NRI socket"
+        f"{LATER} (colocation_nri_enabled): sets disable_connections = true in NRI's table: containerd opens no"
     )
     assert refused("2.1.9", files, {"nri": {"enabled": False}}) == {}
     assert refused("2.1.9", {**files, LATER: later.replace("true", "false")}, {"nri": {"enabled": True}}) == {}

@@ -73,7 +73,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{DIRECTORY}/50.conf": "[crio]\nlog_dir = \n"}},
         DRIVER,
         "config-unreadable",
-        (f"{DIRECTORY}/50.conf:2: ", "Correct the file"),
+        (f"{DIRECTORY}/50.conf:2: a missing value", "Write text in double quotes"),
     ),
     "directory": (
         {"files": {f"{DIRECTORY}/50.d/x.conf": ""}},
@@ -93,12 +93,17 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         "crio-too-many-files",
         (f"{DIRECTORY}: has 64 files or more",),
     ),
-    "no NRI": ({"live": OLD}, NRI, "nri-unsupported", ("CRI-O 1.25.3 has no NRI; it came with 1.26", "Upgrade CRI-O")),
+    "no NRI": (
+        {"live": OLD},
+        NRI,
+        "nri-unsupported",
+        ("CRI-O 1.25.3 has no NRI; it was added in 1.26", "Upgrade CRI-O"),
+    ),
     "closed NRI": (
         {"files": {f"{DIRECTORY}/50.conf": "[crio.nri]\nnri_disable_connections = true\n"}},
         NRI,
         "crio-nri-connections-disabled",
-        (f"{DIRECTORY}/50.conf (nri.enabled): sets nri_disable_connections = true",),
+        (f"{DIRECTORY}/50.conf (colocation_nri_enabled): sets nri_disable_connections = true",),
     ),
     "silent": (
         {"live": {"runtime": {"cri": {"error": "refused"}}}},
@@ -166,7 +171,7 @@ def test_not_refused(case: str, tmp_path: Path) -> None:
 def test_skipped_nri_is_reported(tmp_path: Path) -> None:
     inputs, options = ACCEPTED["NRI left out"]
     plan = plan_of(with_(**inputs), tmp_path, **options)
-    assert [skipped.reason for skipped in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it came with 1.26"]
+    assert [skipped.reason for skipped in plan.skipped] == ["CRI-O 1.25.3 has no NRI; it was added in 1.26"]
     assert plan.changes == ()
 
 

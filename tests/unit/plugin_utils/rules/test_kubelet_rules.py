@@ -73,7 +73,7 @@ def test_a_plain_node_has_no_finding(node: Snapshot) -> None:
 def test_a_refused_dropin_is_named_with_file_and_line(node: Snapshot) -> None:
     broken = dropins(without_old_flag(node, "1.30.1"), a=TYPE + "cgroupDriver: x\ncgroupDriver: y\n")
     path = DROPIN.replace("10-colocation", "a")
-    assert one(broken, "dropin-refused").evidence == (f"{path}:4: duplicate key 'cgroupDriver'",)
+    assert one(broken, "dropin-refused").evidence == (f"{path}:4: key 'cgroupDriver' is set twice, first in line 3",)
 
 
 @pytest.mark.parametrize(

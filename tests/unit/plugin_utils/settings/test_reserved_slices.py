@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver
-from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.kubelet_reservations import slice_of
 from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.node_support import SliceTask
 from ansible_collections.volcano.colocation.plugins.plugin_utils.settings.task_plan import plan_tasks
 from ansible_collections.volcano.colocation.tests.support.hosts.qos_cases import (
@@ -161,24 +159,6 @@ def test_the_cgroups_of_the_profile_override_those_in_kubelets_file() -> None:
     cgroups = {"kubeReservedCgroup": "/runtime.slice"}
     tasks = plan_tasks(node(V2, setting("kubeReservedCgroup", "/old.slice")), profile(), cgroups)
     assert [task.name for task in tasks.reserved] == ["runtime.slice"]
-
-
-@pytest.mark.parametrize(
-    ("named", "kind", "expected"),
-    [
-        ("/system.slice", Driver.SYSTEMD, "system.slice"),
-        ("/runtime", Driver.SYSTEMD, "runtime.slice"),
-        ("/kube/runtime.slice", Driver.SYSTEMD, "runtime.slice"),
-        ("/a-b", Driver.SYSTEMD, "a-b.slice"),
-        ("/a--b", Driver.SYSTEMD, ""),
-        ("/system.slice", Driver.CGROUPFS, "system.slice"),
-        ("/a.slice/a-b.slice", Driver.CGROUPFS, "a-b.slice"),
-        ("/runtime", Driver.CGROUPFS, ""),
-        ("/a-b.slice", Driver.CGROUPFS, ""),
-    ],
-)
-def test_the_slice_that_a_field_means(named: str, kind: Driver, expected: str) -> None:
-    assert slice_of(named, kind) == expected
 
 
 @pytest.mark.parametrize(
