@@ -71,6 +71,6 @@ def test_it_is_observed_planned_and_written(proof: dict[str, Any]) -> None:
 
 def test_its_tests_and_its_page_have_it(copy: CheckoutCopy) -> None:
     names = [name for name in copy.by_hand if name.startswith("tests/unit/")]
-    copy.tests(*names, "tests/unit/docs/test_knobs_page.py", "tests/unit/project/test_node_cases.py")
+    copy.tests(*names, "tests/unit/docs/test_qos_page.py", "tests/unit/project/test_node_cases.py")
     page = (copy.root / "docs" / "qos.md").read_text(encoding="utf-8")
     assert "\n| `memory_swap_high` | bytes, `max` | `max` | | `memory.swap.high` | | kernel 5.8 |\n" in page
