@@ -33,7 +33,7 @@ FRAGMENT = f"---\nrelease_summary: {SUMMARY}\nminor_changes:\n  - node_align - a
 
 @dataclass(frozen=True)
 class Checkout:
-    """A copy of the checkout in a repository of its own, with one fragment."""
+    """A copy of the checkout in a separate repository, with one fragment."""
 
     root: Path
     environment: dict[str, str]
