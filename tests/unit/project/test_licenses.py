@@ -16,9 +16,9 @@ PAGE = CHECKOUT / "docs" / "licenses.md"
 OWN = "GPL-3.0-or-later"
 
 
-def annotations() -> list[Mapping[str, Any]]:
-    entries: list[Mapping[str, Any]] = tomli.loads((CHECKOUT / "REUSE.toml").read_text())["annotations"]
-    return entries
+def entries() -> list[Mapping[str, Any]]:
+    listed: list[Mapping[str, Any]] = tomli.loads((CHECKOUT / "REUSE.toml").read_text())["annotations"]
+    return listed
 
 
 def patterns(entry: Mapping[str, Any]) -> list[str]:
@@ -37,7 +37,7 @@ def rows() -> Iterator[tuple[str, str]]:
 def test_content_of_other_projects_has_its_row() -> None:
     foreign = {
         path: entry["SPDX-License-Identifier"]
-        for entry in annotations()
+        for entry in entries()
         if entry["SPDX-License-Identifier"] != OWN
         for path in patterns(entry)
     }
@@ -47,13 +47,11 @@ def test_content_of_other_projects_has_its_row() -> None:
 
 def test_only_own_files_are_shipped() -> None:
     """The page says that the tarball has no content of other projects; galaxy.yml leaves out the tests."""
-    shipped = [path for entry in annotations() for path in patterns(entry) if entry["SPDX-License-Identifier"] != OWN]
+    shipped = [path for entry in entries() for path in patterns(entry) if entry["SPDX-License-Identifier"] != OWN]
     assert [path for path in shipped if not path.startswith("tests/")] == []
 
 
 def test_every_pattern_matches_a_file() -> None:
     names = sources()
-    unused = [
-        path for entry in annotations() for path in patterns(entry) if not any(name.match(path) for name in names)
-    ]
+    unused = [path for entry in entries() for path in patterns(entry) if not any(name.match(path) for name in names)]
     assert unused == []
