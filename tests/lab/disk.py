@@ -27,6 +27,9 @@ from .uml import seed
 
 SIZE = "4G"
 
+INTERPRETER = b"#!/bin/busybox sh\n"
+"""The first line of guest/init. The initial file system has only busybox; ansible-test refuses this interpreter."""
+
 DISK = "disk.raw"
 """The base disk that the disks of nodes overlay, on every engine."""
 
@@ -85,7 +88,7 @@ def obtain(cache: Cache, node_image: Image, engine: Engine) -> Boot:
 
 def without_disk(cache: Cache, node_image: Image, engine: Engine) -> Boot:
     """The files that boot a node with its own disk."""
-    init = (GUEST / "init").read_bytes()
+    init = INTERPRETER + (GUEST / "init").read_bytes()
     if engine is Engine.UML:
         return Boot(
             None, uml_kernel.obtain(cache), _plain_initrd(cache, node_image, init), node_image.containerd_config

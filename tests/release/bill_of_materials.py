@@ -100,5 +100,6 @@ def _licences(pin: Pin) -> list[LicenseExpression]:
         declared = metadata.metadata(pin.name)
     except metadata.PackageNotFoundError:
         return []
-    expression = declared.get("License-Expression") if declared["Version"] == pin.version else None
-    return [LicenseExpression(expression)] if expression else []
+    if "License-Expression" not in declared or declared["Version"] != pin.version:
+        return []
+    return [LicenseExpression(declared["License-Expression"])]

@@ -23,10 +23,10 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 def check_newer(version: str, tags: Iterable[str]) -> None:
     """ReleaseError unless the version is newer than all released ones."""
-    desired = parse_version(version)
+    new = parse_version(version)
     released = [tag for tag in tags if VERSION.fullmatch(tag)]
     newest = max(released, key=parse_version, default=None)
-    if newest is not None and parse_version(newest) >= desired:
+    if newest is not None and parse_version(newest) >= new:
         raise ReleaseError(f"version {newest} is already released (a tag has this name); use a newer VERSION")
 
 

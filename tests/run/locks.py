@@ -107,12 +107,10 @@ def write_lock(uv: Path, lock: Lock, arguments: Sequence[str]) -> None:
 def compile_command(
     uv: Path, lock: Lock, output: Path, constraints: Path, arguments: Sequence[str]
 ) -> Sequence[str | Path]:
-    return (
-        *(uv, "pip", "compile", "--quiet", "--universal", "--python-version", lock.python),
-        *("--generate-hashes", "--no-header", "--no-annotate"),
-        *("--constraint", constraints, "--output-file", output, *arguments),
-        venvs.REQUIREMENTS / f"{lock.name}.txt",
-    )
+    options = ["--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate"]
+    files: list[str | Path] = ["--constraint", constraints, "--output-file", output]
+    listed = venvs.REQUIREMENTS / f"{lock.name}.txt"
+    return [uv, "pip", "compile", *options, "--python-version", lock.python, *files, *arguments, listed]
 
 
 def main(arguments: Sequence[str]) -> int:

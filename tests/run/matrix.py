@@ -84,9 +84,14 @@ def controller_python(release: str) -> Path:
 
     LabError if Debian's is needed and cannot be built.
     """
+    return installed_python(release) or trixie.provide()
+
+
+def installed_python(release: str) -> Path | None:
+    """A Python of this machine for this release of ansible-core."""
     if sys.version_info[:2] >= NEWER_PYTHON.get(release, (0, 0)):
         return Path(sys.executable)
-    return next(filter(None, map(find_python, NEWER_PYTHONS)), None) or trixie.provide()
+    return next(filter(None, map(find_python, NEWER_PYTHONS)), None)
 
 
 def find_python(version: str) -> Path | None:

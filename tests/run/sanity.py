@@ -6,27 +6,34 @@ It needs only a package index. For its virtual environments it would download a 
 script of that name in its cache instead, which installs the pip of Python's ensurepip. The cache is below HOME, so
 ansible-test gets a separate home, with a pip.conf that has the developer's settings of pip. All checkouts share that
 home, because its virtual environments take a minute: one process creates them all before any test runs.
+
+`--releases` runs all tests with the other releases of ansible-core instead, as far as the machine has their Python.
 """
 
 from __future__ import annotations
 
 import ast
-import os
+import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from . import venvs
-from .places import CACHE, CHECKOUT, tool_environment
+from . import matrix, venvs
+from .places import CACHE, CHECKOUT
+from .report import NOT_RUN
 
 TREE = CACHE / "sanity" / "ansible_collections" / "volcano" / "colocation"
 
-GET_PIP = Path(".ansible") / "test" / "cache" / "get_pip_24_2.py"
-"""The name of the script for ansible-core 2.19: ansible_test/_data/requirements, pip_version."""
+OTHER_RELEASES = "--releases"
+
+GET_PIP = Path(".ansible") / "test" / "cache"
+"""The directory of the script."""
+
+PIP_VERSION = re.compile(r"\bpip='([0-9.]+)'")
+"""The version in the name of the script: ansible_test/_internal/python_requirements.py, get_venv_packages."""
 
 PIP_CONF = Path(".config") / "pip" / "pip.conf"
 
@@ -37,41 +44,75 @@ ensurepip.bootstrap(upgrade=True)
 """
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
     copy_tree(CHECKOUT, TREE)
+    if OTHER_RELEASES not in arguments:
+        return run(Path(sys.executable), *arguments)
+    failed = [release for release, python in other_releases().items() if run(python)]
+    print(f"failed: ansible-core {', '.join(failed)}" if failed else "all passed")
+    return 1 if failed else 0
+
+
+def other_releases() -> dict[str, Path]:
+    """The Python of the environment of each release; a release without a Python is named."""
+    pythons = {}
+    for release in matrix.RELEASES:
+        # ansible-test makes virtual environments, which Debian's Python in the lab's root file system cannot.
+        interpreter = matrix.installed_python(release)
+        if interpreter is None:
+            print(f"{NOT_RUN}sanity on ansible-core {release}: install Python {matrix.NEWER_PYTHONS[0]}")
+        else:
+            pythons[release] = venvs.provide(venvs.Recipe(f"core-{release}", interpreter))
+    return pythons
+
+
+def run(python: Path, *arguments: str) -> int:
+    """The status of ansible-test with the ansible-core of an environment."""
     try:
-        home = venvs.obtain(home_directory(), prime)
+        home = venvs.obtain(home_directory(python), lambda home: prime(python, home))
     except subprocess.CalledProcessError as error:
         print(f"{error.cmd}: exit status {error.returncode}; the next run creates the virtual environments again")
         return 1
     write(home / PIP_CONF, pip_settings())
-    return call(home, *sys.argv[1:])
+    return call(python, home, *arguments)
 
 
-def home_directory() -> Path:
+def ansible_test(python: Path) -> Path:
+    """The directory of ansible-test in an environment."""
+    (packages,) = (python.parent.parent / "lib").glob("python3*/site-packages")
+    return packages / "ansible_test"
+
+
+def home_directory(python: Path) -> Path:
     """The home, named by the digest of ansible-test's requirements and of the Python."""
-    lists = sorted(
-        (Path(sysconfig.get_path("purelib")) / "ansible_test" / "_data" / "requirements").glob("sanity.*.txt")
-    )
+    lists = sorted((ansible_test(python) / "_data" / "requirements").glob("sanity.*.txt"))
     texts = [path.read_text(encoding="utf-8") for path in lists]
-    return venvs.shared("sanity") / venvs.digest([venvs.identity(Path(sys.executable)), GET_PIP_SCRIPT, *texts])
+    return venvs.shared("sanity") / venvs.digest([venvs.identity(python), GET_PIP_SCRIPT, *texts])
 
 
-def prime(home: Path) -> None:
+def script_name(python: Path) -> str:
+    """The name of the script that installs pip. ValueError if ansible-test has another form than expected."""
+    source = ansible_test(python) / "_internal" / "python_requirements.py"
+    versions = PIP_VERSION.findall(source.read_text(encoding="utf-8"))
+    if len(versions) != 1:
+        raise ValueError(f"{source} has {len(versions)} versions of pip where one was expected; correct PIP_VERSION")
+    return f"get_pip_{versions[0].replace('.', '_')}.py"
+
+
+def prime(python: Path, home: Path) -> None:
     """Create every virtual environment without running a test."""
-    write(home / GET_PIP, GET_PIP_SCRIPT)
+    write(home / GET_PIP / script_name(python), GET_PIP_SCRIPT)
     write(home / PIP_CONF, pip_settings())
-    if status := call(home, "--prime-venvs"):
+    if status := call(python, home, "--prime-venvs"):
         raise subprocess.CalledProcessError(status, "ansible-test sanity --prime-venvs")
 
 
-def call(home: Path, *arguments: str) -> int:
+def call(python: Path, home: Path, *arguments: str) -> int:
     # Without a version it uses every Python on PATH; vermin checks the other versions.
-    python = "{}.{}".format(*sys.version_info)
-    command = ["ansible-test", "sanity", "--python", python, "--color", "no", "--truncate", "0", *arguments]
-    return subprocess.run(
-        command, cwd=TREE, env=environment(tool_environment(os.environ), home), check=False
-    ).returncode
+    version = "import sys; print('{}.{}'.format(*sys.version_info))"
+    number = subprocess.run([python, "-I", "-c", version], capture_output=True, text=True, check=True).stdout.strip()
+    command = ["ansible-test", "sanity", "--python", number, "--color", "no", "--truncate", "0", *arguments]
+    return subprocess.run(command, cwd=TREE, env=environment(matrix.environment(python), home), check=False).returncode
 
 
 def copy_tree(source: Path, target: Path) -> None:
@@ -128,4 +169,4 @@ def write(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -210,6 +210,12 @@ MATRIX = (
         proves="kubelet 1.20, 1.34, 1.36 and 1.37 with containerd 1.6 to 2.4: provision, verify and restore on a node;"
         " facts agree with containerd 1.7.35 and 2.2",
     ),
+    Stage(
+        "matrix-sanity",
+        1200,
+        (_part("sanity", "--releases"),),
+        proves="the checks of `ansible-test` on ansible-core 2.17, 2.18, 2.20 and 2.21; none is ignored",
+    ),
 )
 
 LONG = (

@@ -89,6 +89,6 @@ def test_ansible_lint_skips_one_rule_in_its_production_profile() -> None:
     assert not settings.keys() & {"enable_list", "warn_list"}
 
 
-def test_every_sanity_ignore_has_a_reason() -> None:
-    files = (CHECKOUT / "tests" / "sanity").glob("ignore-*.txt")
-    assert [line for path in files for line in path.read_text().splitlines() if " # " not in line] == []
+def test_no_sanity_test_is_ignored() -> None:
+    """Files with ignores are needed for each release of ansible-core; `make test-matrix` runs sanity on all."""
+    assert list((CHECKOUT / "tests").glob("sanity/ignore-*.txt")) == []

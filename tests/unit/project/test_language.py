@@ -11,7 +11,10 @@ import pytest
 from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 from ansible_collections.volcano.colocation.tests.tools.language import files, places
 
-AREAS = ("README.md", "docs", "plugins", "roles", "playbooks", "changelogs/fragments", "molecule", "tests")
+AREAS = (
+    *("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "MAINTAINERS.md", "README.md", "SECURITY.md"),
+    *("docs", "plugins", "roles", "playbooks", "changelogs/fragments", "molecule", "tests"),
+)
 
 KEYS = frozenset({"folder", "folders"})
 """Keys of snapshots, of the ledger and of the lab's output, an alias, and names of rows with results: they stay."""

@@ -13,7 +13,8 @@ from ansible_collections.volcano.colocation.tests.run import pages, report
 from ansible_collections.volcano.colocation.tests.run.suites import SUITES, duration
 from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 
-PAGES = [CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").glob("*.md"))]
+PROJECT = ("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "MAINTAINERS.md", "README.md", "SECURITY.md")
+PAGES = [*(CHECKOUT / name for name in PROJECT), *sorted((CHECKOUT / "docs").glob("*.md"))]
 
 IN_CODE = re.compile(r"`([^`\n]+)`|^(?:    |\$ )?(make [^\n]+)$", re.MULTILINE)
 LONGEST_LINE = 120

@@ -5,15 +5,19 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.run import matrix, sanity, venvs
 from ansible_collections.volcano.colocation.tests.run.sanity import (
     copy_tree,
     environment,
     home_directory,
+    main,
     pip_conf,
+    script_name,
     write,
 )
 
@@ -55,7 +59,41 @@ def test_nothing_leads_ansible_test_to_the_checkout() -> None:
 
 def test_all_checkouts_share_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert home_directory().parent == tmp_path / "volcano-colocation" / "sanity"
+    assert home_directory(Path(sys.executable)).parent == tmp_path / "volcano-colocation" / "sanity"
+
+
+def test_the_script_has_the_name_that_ansible_test_looks_for() -> None:
+    assert script_name(Path(sys.executable)) == "get_pip_24_2.py"
+
+
+def test_another_form_of_ansible_test_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "lib/python3.11/site-packages/ansible_test/_internal/python_requirements.py"
+    source.parent.mkdir(parents=True)
+    source.write_text("pip = None\n")
+    with pytest.raises(ValueError, match="has 0 versions of pip"):
+        script_name(tmp_path / "bin" / "python")
+
+
+def test_each_release_runs_and_failures_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[Path] = []
+
+    def run(python: Path) -> int:
+        ran.append(python)
+        return int(python == Path("/2.21"))
+
+    monkeypatch.setattr(sanity, "copy_tree", lambda _source, _target: None)
+    monkeypatch.setattr(sanity, "run", run)
+    monkeypatch.setattr(matrix, "find_python", lambda _version: None)
+    monkeypatch.setattr(sys, "version_info", (3, 11, 7, "final", 0))
+    monkeypatch.setattr(venvs, "provide", lambda recipe: Path("/") / recipe.name.removeprefix("core-"))
+    assert main(["--releases"]) == 0
+    assert ran == [Path("/2.17"), Path("/2.18")]
+    assert "not run: sanity on ansible-core 2.21: install Python 3.12" in capsys.readouterr().out
+    monkeypatch.setattr(matrix, "find_python", lambda _version: Path("/python3.12"))
+    assert main(["--releases"]) == 1
+    assert capsys.readouterr().out.endswith("failed: ansible-core 2.21\n")
 
 
 def test_a_file_is_replaced_and_private(tmp_path: Path) -> None:
