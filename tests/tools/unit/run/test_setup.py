@@ -92,7 +92,20 @@ def test_packages_that_cannot_be_installed_are_named_and_the_rest_goes_on(checko
 def test_without_a_program_the_packages_are_named(checkout: Path, program: str, reason: str) -> None:
     programs = checkout.parent / "bin"
     (programs / program).unlink()
-    for name in ("bash", "dirname", "echo", "env", "ln", "mkdir", "openssl", "sort", "ssh", "xargs"):
+    for name in (
+        "bash",
+        "dirname",
+        "echo",
+        "env",
+        "gpg",
+        "gpg-agent",
+        "ln",
+        "mkdir",
+        "openssl",
+        "sort",
+        "ssh",
+        "xargs",
+    ):
         (programs / name).symlink_to(shutil.which(name) or name)
     done = setup(checkout, PATH=str(programs))
     assert done.returncode == 0, done.stderr
