@@ -67,7 +67,8 @@ def _profile(rows: Iterable[Row]) -> Iterator[str]:
     """The profile that all nodes were compared with, if it is the same for all."""
     profiles = {row.profile for row in rows if row.profile}
     if len(profiles) == 1:
-        yield from (line.removeprefix("  ") for line in next(iter(profiles))[:MAX_PROFILE_LINES])
+        (profile,) = profiles
+        yield from (line.removeprefix("  ") for line in profile[:MAX_PROFILE_LINES])
     elif profiles:
         yield f"profile    {len(profiles)} different profiles; -v and the JSON reports show them"
 

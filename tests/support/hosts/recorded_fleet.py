@@ -75,7 +75,7 @@ def write_fleet(directory: Path, states: Mapping[str, str], *, seconds: float = 
 
 def numbered(states: Iterable[tuple[str, int]], pattern: str = "node{:03}") -> dict[str, str]:
     """Hosts with numbered names: so many of each state, in this order."""
-    flat = [state for state, count in states for _ in range(count)]
+    flat = [state for state, count in states for _number in range(count)]
     return {pattern.format(number): state for number, state in enumerate(flat, start=1)}
 
 

@@ -12,7 +12,7 @@ from ansible_collections.volcano.colocation.tests.support.checkout import CHECKO
 
 PAGE = (CHECKOUT / "docs" / "upstream.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| \[([^\]]+)\]\(#([\w-]+)\) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", PAGE, re.MULTILINE)
-SECTIONS = {title: text for title, text in re.findall(r"^### (.+)\n\n((?:(?!^##).*\n)*)", PAGE, re.MULTILINE)}
+SECTIONS = dict(re.findall(r"^### (.+)\n\n((?:(?!^##).*\n)*)", PAGE, re.MULTILINE))
 STATUS = {"run": r"Run( with|\.)", "run before": r"Run before", "read": r"Read[.,]"}
 
 
