@@ -31,7 +31,9 @@ html_use_index = False
 ANSIBLE = "https://docs.ansible.com/ansible/latest"
 ANSIBLE_PAGES = {
     "action_plugins": "plugins/action.html",
+    "ansible_collections.ansible.builtin.default_callback": "collections/ansible/builtin/default_callback.html",
     "ansible_configuration_settings": "reference_appendices/config.html",
+    "callback_plugins": "plugins/callback.html",
     "common_return_values": "reference_appendices/common_return_values.html",
 }
 """Labels of Ansible's own documentation to which the generated pages refer."""
@@ -39,7 +41,10 @@ ANSIBLE_PAGES = {
 
 def resolve_ansible_label(_app: Sphinx, _env: Any, reference: nodes.Element, content: nodes.TextElement) -> Any:
     """A link to Ansible's page. None for any other label, which is then a warning."""
-    page = ANSIBLE_PAGES.get(reference["reftarget"]) if reference["reftype"] == "ref" else None
+    target = reference["reftarget"]
+    page = ANSIBLE_PAGES.get(target) if reference["reftype"] == "ref" else None
+    if reference["reftype"] == "envvar" and target.startswith("ANSIBLE_"):
+        page = f"reference_appendices/config.html#envvar-{target}"
     if page is None:
         return None
     return nodes.reference("", "", content, internal=False, refuri=f"{ANSIBLE}/{page}")

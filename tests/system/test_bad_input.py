@@ -62,7 +62,10 @@ TROUBLE = {
 
 # name of a host, its variables, parts of the message
 BAD_VARIABLES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "nothing-reserved": ({"colocation_system_reserved": {}}, ["(cpu_manager_policy)", "systemReserved"]),
+    "nothing-reserved": (
+        {"colocation_system_reserved": {}},
+        ["colocation_cpu_manager_policy", "colocation_system_reserved"],
+    ),
     "more-than-online": (
         {"colocation_system_reserved": {"cpu": "3"}},
         ["3 CPU(s) are reserved and 2 are online", "system_reserved"],
