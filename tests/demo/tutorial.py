@@ -34,6 +34,7 @@ _VOLATILE = (
     (re.compile(r"\b(ok|skipped)=\d+"), r"\1=N"),
     (re.compile(r"\b\d+ (misplaced|container|running|in kubepods)"), r"N \1"),
     (re.compile(r'"checksum":\d+'), '"checksum":N'),
+    (re.compile(r", (\d+ min )?\d+ s$"), ", DURATION"),
     (re.compile(r"\s+"), " "),
 )
 _VARYING = re.compile(r"cri-containerd[-:]|: applying, |^ +and \d+ more$")

@@ -83,6 +83,14 @@ def test_values_of_another_run_do_not_differ() -> None:
     tutorial.check("page", recorded(), {2: other})
 
 
+def test_the_duration_of_a_change_does_not_differ() -> None:
+    page = PAGE.replace('from "node1: MISALIGNED" to "what to do"', 'from ": committed" to ": committed"')
+    line = "  node1: committed, 8 step(s) done, now: health gate"
+    tutorial.check("page", tutorial.record(page, {2: f"{line}, 1 min 7 s"}), {2: f"{line}, 25 s"})
+    with pytest.raises(WrongScreen):
+        tutorial.check("page", tutorial.record(page, {2: f"{line}, 25 s"}), {2: line})
+
+
 @pytest.mark.parametrize(
     ("printed", "text"),
     [
