@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from ..report.readable_numbers import render_count, render_seconds
 
 MAX_TEXTS = 4
 """Groups of texts of one task that are shown."""
+NAME_WIDTH = 70
+"""Characters of a task's name beside its progress."""
 MAX_RUNNING = 3
 """Hosts that are named while a task runs on them."""
 
@@ -113,7 +116,8 @@ class TaskTally:
         running = [*self.running.items()]
         hosts = ", ".join(f"{host} {render_seconds(now - began)}" for host, began in running[:MAX_RUNNING])
         more = f" and {render_count(len(running) - MAX_RUNNING, 'other')}" if len(running) > MAX_RUNNING else ""
-        return render_line(f"{self.name}: {render_count(self.ended)} ended; running: {hosts}{more}")
+        name = textwrap.shorten(self.name, NAME_WIDTH, placeholder=" …")
+        return render_line(f"{name}: {render_count(self.ended)} ended; running: {hosts}{more}")
 
 
 _STATES = (Outcome.UNREACHABLE, Outcome.FAILED, Outcome.IGNORED, Outcome.WARNING)

@@ -75,6 +75,14 @@ def test_it_fails_in_the_end_and_names_nodes_and_codes(replayed: Outcome) -> Non
     assert f"{DIFFERING}: driver-mismatch" in replayed.output
 
 
+def test_many_recorded_nodes_are_groups(snapshots: Path, tmp_path: Path) -> None:
+    result = assess(tmp_path, colocation_snapshots=str(snapshots))
+    assert result.status == 0, result.output
+    assert f"--limit {DIFFERING}\n" in result.output
+    assert f"{DIFFERING}: " not in result.output
+    assert len(list((tmp_path / "colocation-reports").glob("*.json"))) == len(NAMES)
+
+
 def test_without_severities_it_does_not_fail(snapshots: Path, tmp_path: Path) -> None:
     result = assess(tmp_path, "--check", colocation_snapshots=str(snapshots / f"{DIFFERING}.snapshot.json"))
     assert result.status == 0, result.output

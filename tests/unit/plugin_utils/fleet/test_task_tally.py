@@ -82,3 +82,9 @@ def test_a_running_task_shows_its_first_hosts_and_their_time() -> None:
     assert task.render_running(165.0) == (
         "Look: 1 host ended; running: n0 1 min 5 s, n1 1 min 4 s, n2 1 min 3 s and 2 others"
     )
+
+
+def test_a_long_name_leaves_room_for_the_progress() -> None:
+    task = TaskTally("word " * 40, 0.0)
+    task.start("n1", 0.0)
+    assert task.render_running(9.0).endswith("word …: 0 hosts ended; running: n1 9 s")
