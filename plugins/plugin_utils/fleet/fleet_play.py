@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..report.host_groups import LimitOption
 from .batch_tally import BatchTally
-from .task_tally import Line, Outcome, TaskTally
+from .task_tally import PROBLEMS, Line, Outcome, TaskTally
 
 
 @dataclass(frozen=True)
@@ -76,19 +76,19 @@ class FleetPlay:
         yield from (tally.render_running(now) for tally in [*self._tasks.values()] if tally.running)
 
     def _end_batch(self) -> Iterator[Line]:
+        """The line of the batch. Messages without a problem wait for those of the other batches."""
+        limit = self.scope.limit
         if self._batch and self.scope.shows_batches:
             for tally in self._tasks.values():
-                yield from self._texts(tally)
-            yield from self._batch.render(len(self._done), self.scope.hosts, self.scope.limit)
+                yield from tally.render_texts(limit, PROBLEMS)
+                yield from tally.render_diffs(limit)
+            yield from self._batch.render(len(self._done), self.scope.hosts, limit)
 
     def _end_tasks(self) -> Iterator[Line]:
         for tally in self._tasks.values():
             if tally.has_news() and (self.scope.shows_ok or tally.worst() is not Outcome.OK):
                 yield tally.render_counts()
-            yield from self._texts(tally)
+            yield from tally.render_texts(self.scope.limit)
+            yield from tally.render_diffs(self.scope.limit)
         self._tasks.clear()
         self._by_uuid.clear()
-
-    def _texts(self, tally: TaskTally) -> Iterator[Line]:
-        yield from tally.render_texts(self.scope.limit)
-        yield from tally.render_diffs(self.scope.limit)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
@@ -93,11 +93,11 @@ class TaskTally:
         time = [render_seconds(self.seconds)] if self.seconds >= 1 else []
         return Line(render_line(f"{self.name}: {', '.join([*counts, *time])}"), self.worst())
 
-    def render_texts(self, limit: LimitOption) -> Iterator[Line]:
-        """The texts so far, which are then forgotten."""
-        for outcome in Outcome:
+    def render_texts(self, limit: LimitOption, outcomes: Iterable[Outcome] = Outcome) -> Iterator[Line]:
+        """The texts so far of these outcomes, which are then forgotten."""
+        for outcome in outcomes:
             groups = group_texts(self._texts.pop(outcome, ()))
-            state = outcome.value if outcome in _STATES else ""
+            state = outcome.value if outcome in PROBLEMS else ""
             name = f"{outcome.value} {self.name}"
             for line in render_text_groups(groups, name, limit, most=MAX_TEXTS, state=state):
                 yield Line(f"  {line}", outcome)
@@ -120,5 +120,5 @@ class TaskTally:
         return render_line(f"{name}: {render_count(self.ended)} ended; running: {hosts}{more}")
 
 
-_STATES = (Outcome.UNREACHABLE, Outcome.FAILED, Outcome.IGNORED, Outcome.WARNING)
+PROBLEMS = (Outcome.UNREACHABLE, Outcome.FAILED, Outcome.IGNORED, Outcome.WARNING)
 """Outcomes that are named before their texts."""

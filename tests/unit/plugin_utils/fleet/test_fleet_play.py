@@ -26,7 +26,9 @@ class Run:
     def batch(self) -> list[str]:
         return [line.text for line in self.play.begin_batch(self.now)]
 
-    def task(self, name: str, hosts: str, *, seconds: float = 0.0, outcome: Outcome = Outcome.OK) -> list[str]:
+    def task(
+        self, name: str, hosts: str, *, seconds: float = 0.0, outcome: Outcome = Outcome.OK, text: str = ""
+    ) -> list[str]:
         """Run a task on hosts, with another uuid each time; the lines when it begins."""
         self._number += 1
         uuid = f"{name}-{self._number}"
@@ -35,8 +37,8 @@ class Run:
             self.play.task(uuid).start(host, self.now)
         self.now += seconds
         for host in hosts:
-            if outcome is Outcome.FAILED:
-                self.play.task(uuid).add_text(host, outcome, f"{host} is full")
+            if outcome is Outcome.FAILED or text:
+                self.play.task(uuid).add_text(host, outcome, text or f"{host} is full")
             self.play.end_host(self.play.task(uuid), host, outcome, self.now)
         return lines
 
@@ -86,6 +88,15 @@ def test_batches_that_change_hosts_are_shown_with_their_longest_steps() -> None:
         "Apply: 1 failed, 3 changed, 20 s",
         "Look: 1 ok",
     ]
+
+
+def test_messages_of_batches_wait_for_the_other_hosts() -> None:
+    run = Run(has_batches=True, shows_batches=True)
+    run.batch()
+    run.task("Report", "a", text="done")
+    assert run.batch() == ["  1 of 4: a: ok, 0 s"]
+    run.task("Report", "b", text="done")
+    assert run.end() == ["  2 of 4: b: ok, 0 s", "Report: 2 ok", "  2 hosts: done", "    --limit a,b"]
 
 
 def test_batches_of_check_mode_are_counted_at_the_end() -> None:
