@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-KINDS = ("modules", "action", "doc_fragments", "module_utils", "plugin_utils")
+KINDS = ("modules", "action", "callback", "doc_fragments", "module_utils", "plugin_utils")
 LAYERS = ("module_utils", "plugin_utils")
 """Directories whose subdirectories are separate packages."""
 COLLECTION = ("ansible_collections", "volcano", "colocation", "plugins")
