@@ -29,8 +29,14 @@ REFUSING = "refusing"
 """The state of a host that is not aligned and refuses its transaction."""
 
 BROKEN_MESSAGE = "/proc cannot be read: permission denied"
+APPLYING = {
+    "state": "applying",
+    "id": "0",
+    "step": "restart kubelet",
+    "steps": [{"status": "done"}, {"status": "done"}, {"status": "running"}],
+}
 REFUSED = {"state": "refused", "id": "0", "error": {"step": "preflight", "message": "no space on the disk"}}
-COMMITTED = {"state": "committed", "id": "0", "step": "done", "steps": [{"status": "done"}]}
+COMMITTED = {"state": "committed", "id": "0", "step": "done", "steps": 3 * [{"status": "done"}]}
 
 _LOCAL = {"ansible_connection": "local", "ansible_become": False}
 _CLOSED = {
@@ -46,9 +52,10 @@ module=$(cat)
 case $module in
 *'"_ansible_module_name": "volcano.colocation.node_transaction"'*)
     case $module in
-    *'"action": "start"'*) touch '{directory}/committed'; sleep {seconds} ;;
-    esac
-    cat '{directory}/transaction.json' ;;
+    *'"action": "start"'*) cat '{directory}/started.json' ;;
+    *'"action": "wait"'*) sleep {seconds}; touch '{directory}/committed'; cat '{directory}/ended.json' ;;
+    *) cat '{directory}/checked.json' ;;
+    esac ;;
 *)
     if [ -e '{directory}/committed' ]; then cat '{directory}/after.json'; else cat '{directory}/before.json'; fi ;;
 esac
@@ -92,12 +99,18 @@ def _write_node(directory: Path, answers: Path, state: str, seconds: float) -> P
     directory.mkdir(parents=True)
     (directory / "before.json").symlink_to(answers / f"{state}.json")
     (directory / "after.json").symlink_to(answers / f"{ALIGNED}.json")
-    transaction = REFUSED if state == REFUSING else COMMITTED
-    _write(directory / "transaction.json", {"changed": state != REFUSING, "transaction": transaction})
+    is_refused = state == REFUSING
+    _write(directory / "checked.json", _transaction(REFUSED if is_refused else {"state": "none"}))
+    _write(directory / "started.json", _transaction(REFUSED if is_refused else APPLYING))
+    _write(directory / "ended.json", _transaction(COMMITTED))
     program = directory / "interpreter"
     program.write_text(_PROGRAM.format(directory=directory, seconds=seconds), encoding="utf-8")
     program.chmod(0o755)
     return program
+
+
+def _transaction(transaction: Mapping[str, Any]) -> dict[str, Any]:
+    return {"changed": transaction["state"] not in ("none", "refused"), "transaction": transaction}
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:

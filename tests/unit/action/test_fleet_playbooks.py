@@ -215,7 +215,8 @@ def test_a_rollout_shows_each_node_with_its_steps_and_times(rolled: str) -> None
 
 
 def test_a_rollout_shows_the_progress_of_a_change_with_its_time(rolled: str) -> None:
-    assert re.search(r"^  node003: committed, 1 step\(s\) done, now: done, \d+ s$", rolled, re.MULTILINE), rolled
+    progress = re.findall(r"^  node003: (\w+), (\d) step\(s\) done, now: (.*), \d+ s$", rolled, re.MULTILINE)
+    assert progress == [("applying", "2", "restart kubelet"), ("committed", "3", "done")], rolled
 
 
 def test_a_rollout_that_stops_shows_the_state_of_all_nodes(rolled: str) -> None:
