@@ -45,7 +45,7 @@ def facts_of(version: str, path: Path) -> RuntimeFacts:
 def collection_verdict(version: str, path: Path) -> Verdict:
     """The collection's verdict on a main file."""
     facts = facts_of(version, path)
-    errors = [(UNREADABLE, facts.config.problem.message)] if facts.config.problem else []
+    errors = [(UNREADABLE, layer.problem.message) for layer in facts.layers if layer.problem]
     errors += [
         (defect.code, defect.message) for defect in facts.defects if defect.code in (UNREADABLE, *WOULD_NOT_START)
     ]
