@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small clients of the Container Runtime Interface, and the node of the engine, which has one.
+"""Small clients of the Container Runtime Interface.
 
 ``CriClient`` makes calls of the RuntimeService that kubelet makes too, ``ImageClient`` those of the ImageService. Field
 numbers: kubernetes/cri-api pkg/apis/runtime/v1/api.proto; those of images are the same in v1alpha2.
@@ -8,10 +8,9 @@ numbers: kubernetes/cri-api pkg/apis/runtime/v1/api.proto; those of images are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Callable, TypeVar
 
-from ..host import Clock, Host
 from . import messages, protobuf
 from .grpc import NOT_FOUND, UNIMPLEMENTED, Channel, CriError, CriUnavailable
 from .messages import Container, Exit, PodSandbox, RuntimeStatus, RuntimeVersion
@@ -155,23 +154,6 @@ class CriClient:
             return decoder(data)
         except ProtobufError as error:
             raise CriUnavailable(f"the server at {self._path} sent a message that cannot be read: {error}") from error
-
-
-@dataclass(frozen=True)
-class Node:
-    """One node. The engine accesses the node only through this class.
-
-    ``engine`` is the directory of the engine that is installed on the node and rolls back an open transaction at boot;
-    empty in an image, which does not boot.
-    """
-
-    host: Host
-    clock: Clock = field(default_factory=Clock)
-    engine: str = ""
-
-    def cri(self, endpoint: str, timeout: float = CRI_TIMEOUT) -> CriClient:
-        """A client of the runtime at ``endpoint``; each call takes ``timeout`` seconds at most."""
-        return CriClient(self.host.real_path(socket_path(endpoint)), timeout)
 
 
 @dataclass(frozen=True)

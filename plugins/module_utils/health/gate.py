@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Callable
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..state.plan_document import Gate, Plan
 from . import kubelet_checks, node_ready, pod_checks, runtime_checks
 from .finding import PENDING, Finding, Verdict

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..state.plan_document import Checkpoint
 from ..systemd.service_units import ServiceError, UnitState, show
 from .finding import Finding, Verdict

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..kube_api import https_get
 from ..kube_api.https_get import RequestFailed
 from ..kube_api.kubeconfig import Access, read_access

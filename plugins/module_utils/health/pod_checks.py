@@ -9,7 +9,8 @@ from typing import Collection
 from ..cgroup.container_paths import decisive_path, driver_of
 from ..cri.grpc import CriFailure
 from ..cri.messages import ContainerState
-from ..cri.runtime_client import CriClient, Node
+from ..cri.node_access import Node
+from ..cri.runtime_client import CriClient
 from . import pod_sandboxes
 from .finding import Finding, Verdict
 from .pod_sandboxes import running_pods

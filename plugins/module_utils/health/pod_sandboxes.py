@@ -14,7 +14,8 @@ from typing import Callable, Collection, Iterable, Iterator, Mapping
 
 from ..cri.grpc import CriFailure
 from ..cri.messages import Container, ContainerState, Exit, PodSandbox, SandboxState
-from ..cri.runtime_client import CriClient, Node
+from ..cri.node_access import Node
+from ..cri.runtime_client import CriClient
 from ..errors import ColocationError
 from ..host import Host
 from ..state.plan_document import Sandboxes

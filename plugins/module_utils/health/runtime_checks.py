@@ -10,7 +10,7 @@ from typing import Any
 
 from ..containerd_fields import SYSTEMD_CGROUP, handler_option
 from ..cri.grpc import UNIMPLEMENTED, CriError, CriFailure
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from .finding import Finding, Verdict
 
 PROC_NET_UNIX = "/proc/net/unix"

@@ -8,7 +8,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..errors import ColocationError
 from ..host import CommandResult, Host
 from ..safe_text import SIGNATURES, VENDORS

@@ -8,7 +8,7 @@ import os
 from typing import Iterable, Iterator
 
 from ..cgroup.hierarchy import MOUNTINFO, cgroup_mounts, visible_mounts
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..host import Host
 from .service_units import show, stop
 

@@ -12,7 +12,7 @@ import os
 import sys
 from contextlib import suppress
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..host import Host
 from ..state import atomic_file
 from ..state.files import file_error, missing_directories

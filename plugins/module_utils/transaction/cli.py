@@ -10,7 +10,7 @@ import signal
 import sys
 from types import FrameType
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..errors import ColocationError
 from ..host import Host
 from ..state import installed_engine

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..errors import ColocationError
 from ..health.gate import Restarts
 from ..state.files import file_error

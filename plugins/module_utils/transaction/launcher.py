@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..errors import ColocationError
 from ..host import Clock, Host
 from ..state import installed_engine

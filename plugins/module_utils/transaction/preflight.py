@@ -8,7 +8,7 @@ import os
 from typing import Any
 
 from ..cri.grpc import CriFailure
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..errors import ColocationError
 from ..health import kubelet_checks, node_ready, runtime_checks
 from ..health.finding import Verdict

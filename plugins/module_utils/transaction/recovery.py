@@ -8,7 +8,7 @@ import os
 from enum import Enum
 from typing import Any, Callable
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..errors import ColocationError
 from ..state.journal import NAME, Journal, State, unfinished_journals
 from ..state.plan_document import parse_plan, plan_outline

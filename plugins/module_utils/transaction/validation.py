@@ -12,7 +12,7 @@ import os
 import re
 from typing import Dict, Tuple
 
-from ..cri.runtime_client import Node
+from ..cri.node_access import Node
 from ..errors import ColocationError
 from ..state.files import make_private_directory, read_content, write_private
 from ..state.plan_document import Plan

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs on a node: reports services and pods as they start, until all expected ones run or at the timeout.
+"""Runs on a node: reports services and pods as they start, until all expected ones run, their starter fails, or the time is
+over.
 
 Arguments: seconds to wait, comma-separated names of the expected pods, and `kubelet` or `none`. Prints a line for each
 event and, last, one JSON document. In an emulated guest one program is much cheaper than an ssh command for each check.
@@ -18,6 +19,7 @@ import time
 import urllib.request
 
 TASKS = "/run/containerd/io.containerd.runtime.v2.task/k8s.io/*/config.json"
+STARTER_FAILED = "/run/lab-pods-failed"
 RUNTIME, IMAGES, KUBELET = "containerd answers", "container images are imported", "kubelet is healthy"
 
 
@@ -103,7 +105,7 @@ def main(timeout: float, pods: list[str], events: list[str]) -> None:
         missing += [f"pod {pod}" for pod in pods if pod not in [item["pod"] for item in started]]
         # Read the journal only while a healthy kubelet has no pod: it takes a second of an emulated CPU.
         no_pods = KUBELET in up and not started and timeout > 0 and refused()
-        if no_pods or not missing or time.monotonic() > deadline:
+        if no_pods or not missing or os.path.exists(STARTER_FAILED) or time.monotonic() > deadline:
             break
         time.sleep(0.5)
     with open("/proc/sys/kernel/random/boot_id") as stream:

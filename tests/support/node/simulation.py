@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock, CommandResult, Host
 from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY, Store
 from ansible_collections.volcano.colocation.tests.support.node.cri_server import Container, Runtime, Sandbox, Server

@@ -9,7 +9,8 @@ from typing import Callable
 
 from ansible_collections.volcano.colocation.plugins.module_utils.cri import hpack
 from ansible_collections.volcano.colocation.plugins.module_utils.cri.grpc import CriError, CriUnavailable
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import CRI_TIMEOUT, CriClient, Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import CRI_TIMEOUT, CriClient
 from ansible_collections.volcano.colocation.tests.support.node.cri_server import DATA, HEADERS, Runtime, Server
 from ansible_collections.volcano.colocation.tests.support.node.simulation import ENDPOINT, Simulation
 

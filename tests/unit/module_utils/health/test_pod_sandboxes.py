@@ -10,7 +10,7 @@ from typing import Callable
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.health.pod_sandboxes import (
     CALL_TIMEOUT,
     PAUSE,

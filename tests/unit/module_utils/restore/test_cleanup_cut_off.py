@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.restore import cleanup, managed_slices
 from ansible_collections.volcano.colocation.plugins.module_utils.slices import unit_result

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.state.journal import Journal
 from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction import abandoned, launcher, runner

@@ -10,7 +10,7 @@ from typing import Callable
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.state import installed_engine
 from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold

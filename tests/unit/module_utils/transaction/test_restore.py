@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.state import ledger
 from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import sha256

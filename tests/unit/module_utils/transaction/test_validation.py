@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.module_utils.cri.runtime_client import Node
+from ansible_collections.volcano.colocation.plugins.module_utils.cri.node_access import Node
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock, Host
 from ansible_collections.volcano.colocation.plugins.module_utils.state.plan_document import read_plan
 from ansible_collections.volcano.colocation.plugins.module_utils.transaction.validation import (
