@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs on a node: reports services and pods as they start, until all expected ones run, their starter fails, or the time is
-over.
+"""Runs on a node: reports services and pods as they start, until all expected ones run or their starter fails.
 
-Arguments: seconds to wait, comma-separated names of the expected pods, and `kubelet` or `none`. Prints a line for each
-event and, last, one JSON document. In an emulated guest one program is much cheaper than an ssh command for each check.
+It also ends at the timeout. Arguments: seconds to wait, comma-separated names of the expected pods, and `kubelet` or
+`none`. Prints a line for each event and, last, one JSON document. In an emulated guest one program is much cheaper than
+an ssh command for each check.
 """
 
 from __future__ import annotations
