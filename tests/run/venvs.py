@@ -23,8 +23,8 @@ REQUIREMENTS = Path(__file__).resolve().parents[2] / "requirements"
 
 PIP_INSTALL = (
     *("-m", "pip", "install", "--disable-pip-version-check", "--quiet"),
-    # A lock is complete, so no dependencies are resolved.
-    *("--require-hashes", "--no-deps"),
+    # A lock is complete, so no dependencies are resolved. Stages keep bytecode in the checkout and would not use pip's.
+    *("--require-hashes", "--no-deps", "--no-compile"),
 )
 """Arguments of Python."""
 

@@ -104,7 +104,7 @@ def test_the_report_shows_the_counts_of_a_tree(plugins: Path, capsys: pytest.Cap
     assert main([str(plugins)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:9] == [
-        "files: 12 (modules 1, action 1, doc_fragments 1, module_utils 5, plugin_utils 4)",
+        "files: 12 (modules 1, action 1, callback 0, doc_fragments 1, module_utils 5, plugin_utils 4)",
         "empty __init__.py, not counted as files: 2",
         "lines: 32, median 2",
         "files with one importer: 5",

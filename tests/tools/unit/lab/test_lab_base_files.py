@@ -78,7 +78,7 @@ def test_without_kubelet_the_pod_starter_has_its_imports(tmp_path: Path) -> None
                 tar.extract(member, tmp_path)
     assert "usr/bin/kubelet" not in names
     program = tmp_path / "usr" / "lib" / "lab"
-    # -S and -I: no module of the tests' environment stands in for one that the node lacks.
+    # -S and -I: only modules of the standard library and of the archive can be imported.
     code = f"import sys; sys.path.insert(0, {str(program)!r}); import pods"
     imported = subprocess.run([sys.executable, "-S", "-I", "-c", code], capture_output=True, text=True, check=False)
     assert imported.returncode == 0, imported.stderr
