@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..plugin_utils.node.action_base import ColocationAction
+from ..plugin_utils.node.output_files import name_write_errors
 from ..plugin_utils.node.snapshot_files import assess_recorded, read_snapshot, save_snapshot
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import NODE_FACTS
@@ -24,7 +25,8 @@ class ActionModule(ColocationAction):
         facts = assess_recorded(snapshot_path or node.name, snapshot, arguments)
         result: dict[str, Any] = {"changed": False, "ansible_facts": {"colocation": facts}}
         if arguments["snapshot_directory"]:
-            result["path"] = str(save_snapshot(Path(arguments["snapshot_directory"]), self.host, snapshot))
+            with name_write_errors("snapshot_directory", arguments["snapshot_directory"]):
+                result["path"] = str(save_snapshot(Path(arguments["snapshot_directory"]), self.host, snapshot))
         if arguments["return_snapshot"]:
             result["snapshot"] = redact_snapshot(snapshot)
         return result

@@ -12,7 +12,8 @@ from typing import Any
 from ..module_utils.safe_text import one_line
 from ..plugin_utils.facts.interpreter import SnapshotError
 from ..plugin_utils.node.action_base import ColocationAction, display
-from ..plugin_utils.node.output_files import LimitOptions
+from ..plugin_utils.node.findings_page import require_known_codes
+from ..plugin_utils.node.output_files import LimitOptions, name_write_errors
 from ..plugin_utils.node.snapshot_files import assess_recorded, read_snapshot, recorded_snapshots, write_report
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import NODE_REPLAY
@@ -41,6 +42,7 @@ class ActionModule(ColocationAction):
     ARGUMENTS = NODE_REPLAY
 
     def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        require_known_codes("finding_codes", arguments["finding_codes"])
         snapshots = list(recorded_snapshots(Path(arguments["snapshots"])))
         is_detailed = display.is_verbose or len(snapshots) <= arguments["detailed_hosts"]
         replay = Replay()
@@ -68,7 +70,8 @@ class ActionModule(ColocationAction):
         """The facts of one node, added to ``replay``; SnapshotError if its file cannot be read."""
         facts = assess_recorded(path, read_snapshot(path), arguments)
         if arguments["report_directory"]:
-            write_report(Path(arguments["report_directory"]), name, facts)
+            with name_write_errors("report_directory", arguments["report_directory"]):
+                write_report(Path(arguments["report_directory"]), name, facts)
         codes = failing_codes(facts, arguments["fail_severities"])
         if codes:
             replay.failing[name] = codes
@@ -82,7 +85,8 @@ class ActionModule(ColocationAction):
             return ""
         directory = arguments["report_directory"]
         limit = LimitOptions(directory=Path(directory) if directory else None)
-        table = render_table(rows) if is_detailed else render_groups(rows, limit)
+        with name_write_errors("report_directory", directory):
+            table = render_table(rows) if is_detailed else render_groups(rows, limit)
         display.display(f"\n{table}")
         return table
 

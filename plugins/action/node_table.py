@@ -13,7 +13,8 @@ from ansible import constants
 
 from ..plugin_utils.node.action_base import display, strip_tags
 from ..plugin_utils.node.cluster_action import HostvarsAction
-from ..plugin_utils.node.output_files import LimitOptions
+from ..plugin_utils.node.findings_page import require_known_codes
+from ..plugin_utils.node.output_files import LimitOptions, name_write_errors
 from ..plugin_utils.node.snapshot_files import write_report
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import NODE_TABLE
@@ -41,13 +42,15 @@ class ActionModule(HostvarsAction):
     ARGUMENTS = NODE_TABLE
 
     def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        require_known_codes("finding_codes", arguments["finding_codes"])
         reports = [self._report(name, arguments["source"]) for name in arguments["nodes"]]
         if arguments["source"] == "aligned":
             reports = [report for report in reports if report.facts]
-        if arguments["directory"]:
-            for report in reports:
-                if report.facts:
-                    write_report(Path(arguments["directory"]), report.name, report.facts)
+        with name_write_errors("directory", arguments["directory"]):
+            if arguments["directory"]:
+                for report in reports:
+                    if report.facts:
+                        write_report(Path(arguments["directory"]), report.name, report.facts)
         selection = Filter(arguments["finding_codes"], arguments["finding_severities"])
         rows = [
             node_row(report.name, report.facts, selection) if report.facts else missing_row(report.name)
@@ -93,8 +96,11 @@ class ActionModule(HostvarsAction):
         directory = arguments["directory"]
         limit = LimitOptions(self.inventory_groups, Path(directory) if directory else None)
         notes = [(report.name, f"{note.label}: {note.common}") for report in reports for note in report.notes]
-        lines = [render_groups(rows, limit)]
-        lines.extend(render_text_groups(group_texts(notes), "notes", limit, most=MAX_NOTES))
+        with name_write_errors("directory", directory):
+            lines = [
+                render_groups(rows, limit),
+                *render_text_groups(group_texts(notes), "notes", limit, most=MAX_NOTES),
+            ]
         table = "\n".join(lines)
         hint = "" if is_batch or constants.DEFAULT_STDOUT_CALLBACK not in DEFAULT_CALLBACKS else f"\n{HINT}"
         display.display(f"\n{table}{hint}")

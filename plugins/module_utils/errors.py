@@ -4,6 +4,25 @@
 
 from __future__ import annotations
 
+import socket
+
+
+def reason_of(error: BaseException) -> str:
+    """Why the system or a library failed, in the system's words and without the number and the name of a class."""
+    cause = getattr(error, "reason", error)
+    if isinstance(cause, socket.timeout):
+        return "no response in time"
+    return str(getattr(cause, "strerror", None) or "the connection failed")
+
+
+class InvalidValue(ValueError):
+    """A value that is not accepted. The message is written for users; the caller names the option and the file."""
+
+
+def value_problem(error: ValueError) -> str:
+    """What is wrong with a value: the message of InvalidValue, and words for what Python raises."""
+    return str(error) if isinstance(error, InvalidValue) else "it cannot be read as a value"
+
 
 class ColocationError(Exception):
     """A failure with its remedy. ``file`` and ``line`` are the location, if there is one."""

@@ -166,7 +166,8 @@ class Host:
         except subprocess.TimeoutExpired:
             return CommandResult(tuple(argv), None, "", f"no answer within {timeout:g} s", time.monotonic() - began)
         except OSError as error:
-            return CommandResult(tuple(argv), None, "", str(error), time.monotonic() - began)
+            reason = f"{argv[0]}: {error.strerror or 'it cannot be run'}"
+            return CommandResult(tuple(argv), None, "", reason, time.monotonic() - began)
         return CommandResult(
             tuple(argv),
             done.returncode,

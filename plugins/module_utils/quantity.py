@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from .errors import InvalidValue
+
 _QUANTITY = re.compile(
     r"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+))(?P<suffix>[eE][+-]?\d{1,3}|[KMGTPE]i|[numkMGTPE])?", re.ASCII
 )
@@ -24,13 +26,13 @@ _SUFFIXES = {
 
 
 def parse_quantity(text: str) -> Fraction:
-    """Value of ``500m``, ``2``, ``1.5Gi``, ``1e3`` in units (CPUs, bytes); ValueError for an invalid quantity.
+    """Value of ``500m``, ``2``, ``1.5Gi``, ``1e3`` in units (CPUs, bytes); InvalidValue for an invalid quantity.
 
     Grammar: apimachinery pkg/api/resource/quantity.go.
     """
     match = _QUANTITY.fullmatch(text.strip())
     if not match:
-        raise ValueError("%r is not a Kubernetes quantity such as 500m, 2 or 1Gi" % text)
+        raise InvalidValue("%r is not a Kubernetes quantity such as 500m, 2 or 1Gi" % text)
     suffix = match["suffix"] or ""
     if suffix and suffix not in _SUFFIXES:
         return Fraction(match["number"] + suffix)
@@ -43,13 +45,13 @@ def parse_cpu_list(text: str) -> frozenset[int]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         match = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", part)
         if not match:
-            raise ValueError("%r is not a CPU list such as 0-3,8" % text)
+            raise InvalidValue("%r is not a CPU list such as 0-3,8" % text)
         first = int(match[1])
         last = int(match[2] or first)
         if last < first:
-            raise ValueError("%r is not a CPU list: %s runs backwards" % (text, part))
+            raise InvalidValue("%r is not a CPU list: %s runs backwards" % (text, part))
         if last > _LAST_CPU:
-            raise ValueError("%r is not a CPU list: there is no CPU %d" % (text, last))
+            raise InvalidValue("%r is not a CPU list: there is no CPU %d" % (text, last))
         cpus.update(range(first, last + 1))
     return frozenset(cpus)
 

@@ -7,6 +7,7 @@ The token formats are used for redaction on the controller and for masking log l
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, Mapping
 
@@ -36,6 +37,11 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     r"""A text for one line: newlines and tabs are escaped as ``\n`` and ``\t``."""
     return _LINE.sub(_escape, text)
+
+
+def quote_value(value: Any) -> str:
+    """A user's value in a message: a text in quotes, anything else as in YAML and JSON."""
+    return repr(value) if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def printable_result(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ module: node_report
 short_description: Print a node's report and write it as JSON
 version_added: 0.1.0
 description:
-  - Runs only on the controller, for one node. The playbooks use M(volcano.colocation.node_table), which reports all
-    nodes of a play in one task.
+  - Runs only on the controller, for one node. Internal to the collection, whose playbooks use
+    M(volcano.colocation.node_table), which reports all nodes of a play in one task.
 author:
   - The volcano.colocation authors (@volcano-sh)
 extends_documentation_fragment:

@@ -26,6 +26,7 @@ PHASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "observe": ("observe", "preflight", "align", "verify", "kubeadm", "kubeadm_preflight"),
         "assess": ("assess",),
         "replay": ("replay",),
+        "explain": ("explain",),
         "restore": ("restore", "restore_observe", "kubeadm_restore", "kubeadm_restore_preflight"),
     },
     "qos": {"reserve": ("reserve",), "verify": ("verify",)},

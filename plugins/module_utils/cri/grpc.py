@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from ..errors import ColocationError
+from ..errors import ColocationError, reason_of
 from . import hpack
 
 # grpc/doc/statuscodes.md
@@ -242,7 +242,7 @@ def _connect(path: str, deadline: float) -> socket.socket:
         connection.connect(path)
     except (OSError, ValueError) as error:
         connection.close()
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = reason_of(error)
         raise CriUnavailable(
             f"the container runtime's socket {path} cannot be reached: {reason}",
             "Check that the runtime is running and listens at this socket",

@@ -273,4 +273,4 @@ class _Reader:
         try:
             return decode_huffman(text).decode("latin-1")
         except ValueError as error:
-            raise HpackError(str(error)) from error
+            raise HpackError("wrong Huffman-coded string") from error

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from ..cri.node_access import Node
+from ..errors import reason_of
 from ..state.plan_document import Checkpoint
 from ..systemd.service_units import ServiceError, UnitState, show
 from .finding import Finding, Verdict
@@ -34,9 +35,9 @@ def healthz(node: Node, url: str) -> Finding:
     except urllib.error.HTTPError as error:
         return Finding(name, Verdict.WAITING, f"{url} returns HTTP status {error.code}")
     except (OSError, ValueError) as error:
-        return Finding(name, Verdict.WAITING, f"{url} does not respond: {getattr(error, 'reason', error)}")
-    except HTTPException as error:
-        return Finding(name, Verdict.WAITING, f"{url} does not return HTTP ({type(error).__name__})")
+        return Finding(name, Verdict.WAITING, f"{url} does not respond: {reason_of(error)}")
+    except HTTPException:
+        return Finding(name, Verdict.WAITING, f"{url} does not return HTTP")
     if body != "ok":
         return Finding(name, Verdict.WAITING, f"{url} does not return ok")
     return Finding(name, Verdict.PASSED, f"{url} returns ok")

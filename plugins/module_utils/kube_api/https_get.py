@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Iterator
 
-from ..errors import ColocationError
+from ..errors import ColocationError, reason_of
 from ..host import Host
 from .kubeconfig import Access
 
@@ -54,7 +54,7 @@ def get(host: Host, access: Access, path: str) -> tuple[int, bytes]:
     except socket.timeout:
         raise RequestFailed(f"does not respond: no response within {TIMEOUT:.0f} s") from None
     except OSError as error:
-        raise RequestFailed(f"does not respond: {error.strerror or type(error).__name__}") from None
+        raise RequestFailed(f"does not respond: {reason_of(error)}") from None
     except ValueError:
         # An invalid host name: its labels are empty or too long.
         raise RequestFailed("has an invalid host name") from None

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Callable, Mapping
 
-from ..errors import ColocationError
+from ..errors import ColocationError, InvalidValue, value_problem
 from ..quantity import format_bytes, format_cpu_list, parse_cpu_list, parse_quantity
+from ..safe_text import quote_value
 from . import device_limits
 from .codec import QUOTA_MIN, SECOND
 from .knob import Kind, Knob, Value
@@ -53,7 +54,7 @@ def parse_value(knob: Knob, option: Any, capacity: Capacity, period: int = 10000
         value = _PARSERS[knob.kind](knob, option, _Scale(capacity, period))
         _check_range(knob, value)
     except ValueError as error:
-        raise ColocationError("%s: %s" % (knob.name, error), "Use %s" % describe_values(knob)) from error
+        raise ColocationError("%s: %s" % (knob.name, value_problem(error)), "Use %s" % describe_values(knob)) from error
     return value
 
 
@@ -72,7 +73,7 @@ def _check_range(knob: Knob, value: Value) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         return
     if (knob.minimum is not None and value < knob.minimum) or (knob.maximum is not None and value > knob.maximum):
-        raise ValueError("%s is out of range" % _amount(knob, value))
+        raise InvalidValue("%s is out of range" % _amount(knob, value))
 
 
 def _amount(knob: Knob, value: int) -> str:
@@ -82,21 +83,21 @@ def _amount(knob: Knob, value: int) -> str:
 def _text(option: Any) -> str:
     """A scalar value as text; ValueError for a boolean, a list or a mapping."""
     if option is None or isinstance(option, (bool, list, tuple, dict)):
-        raise ValueError("%r is not a number or an amount" % (option,))
+        raise InvalidValue("%s is not a number or an amount" % quote_value(option))
     return str(option).strip()
 
 
 def _integer(_knob: Knob, option: Any, _scale: _Scale) -> Value:
     text = _text(option)
     if not _WHOLE.fullmatch(text):
-        raise ValueError("%r is not a whole number" % text)
+        raise InvalidValue("%r is not a whole number" % text)
     return int(text.partition(".")[0])
 
 
 def _boolean(_knob: Knob, option: Any, _scale: _Scale) -> Value:
     text = str(option).strip().lower()
     if text not in _TRUE + _FALSE:
-        raise ValueError("%r is neither true nor false" % (option,))
+        raise InvalidValue("%s is neither true nor false" % quote_value(option))
     return text in _TRUE
 
 
@@ -107,7 +108,7 @@ def _bytes(_knob: Knob, option: Any, scale: _Scale) -> Value:
         return int(part * scale.capacity.memory)
     amount = parse_quantity(text)
     if amount.denominator != 1:
-        raise ValueError("%r is not a whole number of bytes" % text)
+        raise InvalidValue("%r is not a whole number of bytes" % text)
     return int(amount)
 
 
@@ -118,7 +119,7 @@ def _part(text: str) -> Fraction | None:
         return None
     part = Fraction(match.group(1)) / 100
     if part > 1:
-        raise ValueError("%s is more than 100%%" % text)
+        raise InvalidValue("%s is more than 100%%" % text)
     return part
 
 
@@ -132,7 +133,7 @@ def _cpu_time(_knob: Knob, option: Any, scale: _Scale) -> Value:
     else:
         value = parse_quantity(text) * SECOND
     if value * scale.period < QUOTA_MIN * SECOND:
-        raise ValueError(
+        raise InvalidValue(
             "%s is less than the kernel's smallest quota, %d microseconds in a period of %d"
             % (text, QUOTA_MIN, scale.period)
         )
@@ -142,26 +143,26 @@ def _cpu_time(_knob: Knob, option: Any, scale: _Scale) -> Value:
 def _microseconds_of(text: str) -> int:
     match = _TIME.fullmatch(text)
     if not match:
-        raise ValueError("%r is not a time such as 20000, 20000us or 20ms" % text)
+        raise InvalidValue("%r is not a time such as 20000, 20000us or 20ms" % text)
     return int(match.group(1)) * _TIMES[match.group(2)]
 
 
 def _list(_knob: Knob, option: Any, _scale: _Scale) -> Value:
     if isinstance(option, bool) or option is None:
-        raise ValueError("%r is not a list" % (option,))
+        raise InvalidValue("%s is not a list" % quote_value(option))
     parts = option if isinstance(option, (list, tuple)) else [option]
     return tuple(sorted(parse_cpu_list(",".join(str(part) for part in parts))))
 
 
 def _choice(knob: Knob, option: Any, _scale: _Scale) -> Value:
     if option not in knob.choices:
-        raise ValueError("%r is unknown" % (option,))
+        raise InvalidValue("%s is unknown" % quote_value(option))
     return str(option)
 
 
 def _devices(knob: Knob, option: Any, scale: _Scale) -> Value:
     if not isinstance(option, Mapping):
-        raise ValueError("%r is not a mapping of devices" % (option,))
+        raise InvalidValue("%s is not a mapping of devices" % quote_value(option))
     return device_limits.to_neutral(
         {_device(str(name), scale.capacity): _limits(knob, str(name), limits) for name, limits in option.items()}
     )
@@ -170,13 +171,13 @@ def _devices(knob: Knob, option: Any, scale: _Scale) -> Value:
 def _device(name: str, capacity: Capacity) -> str:
     number = name if _DEVICE.fullmatch(name) else capacity.devices.get(name)
     if number is None:
-        raise ValueError("%s is not a block device of this node" % name)
+        raise InvalidValue("%s is not a block device of this node" % name)
     return number
 
 
 def _limits(knob: Knob, device: str, option: Any) -> dict[str, int]:
     if not isinstance(option, Mapping) or not set(option) <= set(device_limits.KINDS):
-        raise ValueError("%s: %r is not a mapping of limits" % (device, option))
+        raise InvalidValue("%s: %s is not a mapping of limits" % (device, quote_value(option)))
     parsed = {}
     for kind, amount in option.items():
         text = _text(amount)
@@ -184,7 +185,7 @@ def _limits(knob: Knob, device: str, option: Any) -> dict[str, int]:
             continue
         number = parse_quantity(text)
         if number.denominator != 1 or number < 1:
-            raise ValueError("%s: %s of %s is out of range" % (device, kind, text))
+            raise InvalidValue("%s: %s of %s is out of range" % (device, kind, text))
         _check_range(knob, int(number))
         parsed[str(kind)] = int(number)
     return parsed

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence
 
-from ..errors import ColocationError
+from ..errors import ColocationError, value_problem
 from ..quantity import format_cpu_list
 from ..systemd.dbus_values import INFINITY, Property, PropertyValue
 from . import property_values as values
@@ -137,7 +137,9 @@ def parse_setting(name: str, option: Any, machine: Machine) -> Setting:
     try:
         value = rule.read(text, machine)
     except ValueError as error:
-        raise ColocationError(f"{name}: {text!r} is not a value that systemd accepts", f"Use {error}") from error
+        raise ColocationError(
+            f"{name}: {text!r} is not a value that systemd accepts", f"Use {value_problem(error)}"
+        ) from error
     return Setting(name, _lines(name, rule, text), Property(rule.dbus, rule.signature, value))
 
 

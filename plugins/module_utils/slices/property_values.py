@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Callable, Mapping
 
+from ..errors import InvalidValue, value_problem
 from ..quantity import parse_cpu_list
 from ..systemd.dbus_values import INFINITY, PropertyValue
 
@@ -37,7 +38,7 @@ class Machine:
 
 
 Reader = Callable[[str, Machine], PropertyValue]
-"""Parses a value; the text of a ValueError is the expected format, for a value that systemd does not accept."""
+"""Parses a value; the text of an InvalidValue is the expected format, for a value that systemd does not accept."""
 
 
 def weight(text: str, _machine: Machine) -> int:
@@ -54,7 +55,7 @@ def quota(text: str, _machine: Machine) -> int:
     """Microseconds of CPU time per second. systemd stores whole percent only: src/core/dbus-cgroup.c."""
     match = re.fullmatch(r"(\d+)\s*%", text)
     if match is None or int(match[1]) == 0:
-        raise ValueError("whole percent of one CPU, such as 50% or 250%")
+        raise InvalidValue("whole percent of one CPU, such as 50% or 250%")
     return int(match[1]) * 10000
 
 
@@ -62,14 +63,14 @@ def period(text: str, _machine: Machine) -> int:
     """Microseconds."""
     microseconds = _microseconds(text)
     if microseconds is None or not 1000 <= microseconds <= 1000000:
-        raise ValueError("a time from 1ms to 1s")
+        raise InvalidValue("a time from 1ms to 1s")
     return microseconds
 
 
 def positive_bytes(text: str, machine: Machine) -> int:
     value = any_bytes(text, machine)
     if value == 0:
-        raise ValueError("more than 0 bytes")
+        raise InvalidValue("more than 0 bytes")
     return value
 
 
@@ -82,7 +83,7 @@ def any_bytes(text: str, machine: Machine) -> int:
         return int(machine.pages * part) * machine.page
     value = _size(text, 1024)
     if value is None:
-        raise ValueError("bytes such as 1073741824, 512M or 1.5G (powers of 1024, no Gi), a percentage, or infinity")
+        raise InvalidValue("bytes such as 1073741824, 512M or 1.5G (powers of 1024, no Gi), a percentage, or infinity")
     return value
 
 
@@ -102,7 +103,7 @@ def mask(text: str, _machine: Machine) -> bytes:
     try:
         return bits(parse_cpu_list(text.replace(" ", ",")))
     except ValueError as error:
-        raise ValueError(f"a list of numbers such as 0-3,8: {error}") from error
+        raise InvalidValue(f"a list of numbers such as 0-3,8: {value_problem(error)}") from error
 
 
 def bits(numbers: frozenset[int]) -> bytes:
@@ -115,14 +116,14 @@ def bits(numbers: frozenset[int]) -> bytes:
 
 def boolean(text: str, _machine: Machine) -> bool:
     if text.lower() not in _BOOLEANS:
-        raise ValueError("yes or no")
+        raise InvalidValue("yes or no")
     return _BOOLEANS[text.lower()]
 
 
 def choice(*words: str) -> Reader:
     def read(text: str, _machine: Machine) -> str:
         if text not in words:
-            raise ValueError(" or ".join(words))
+            raise InvalidValue(" or ".join(words))
         return text
 
     return read
@@ -136,7 +137,7 @@ def per_device(read: Callable[[str], int], expected: str) -> Reader:
         for line in text.splitlines():
             entry = _DEVICE.fullmatch(line.strip())
             if entry is None:
-                raise ValueError(f"a path such as /dev/vda, a space and {expected}")
+                raise InvalidValue(f"a path such as /dev/vda, a space and {expected}")
             values[entry[1]] = read(entry[2])
         return tuple(sorted(values.items()))
 
@@ -147,7 +148,7 @@ def device_rate(text: str) -> int:
     """Bytes or requests per second; here K is 1000."""
     value = _size(text, 1000)
     if not value:
-        raise ValueError("a path, a space and a number such as 10M (powers of 1000)")
+        raise InvalidValue("a path, a space and a number such as 10M (powers of 1000)")
     return value
 
 
@@ -158,7 +159,7 @@ def device_weight(text: str) -> int:
 def device_latency(text: str) -> int:
     value = _microseconds(text)
     if not value:
-        raise ValueError("a path, a space and a time such as 25ms")
+        raise InvalidValue("a path, a space and a time such as 25ms")
     return value
 
 
@@ -171,7 +172,7 @@ def comparable(value: Any) -> Any:
 
 def _in_range(text: str, lowest: int, highest: int, expected: str) -> int:
     if not re.fullmatch(r"\d+", text) or not lowest <= int(text) <= highest:
-        raise ValueError(expected)
+        raise InvalidValue(expected)
     return int(text)
 
 
@@ -180,7 +181,7 @@ def _part(text: str) -> Fraction | None:
     if match is None:
         return None
     if not 0 <= Fraction(match[1]) <= 100:
-        raise ValueError("at most 100%")
+        raise InvalidValue("at most 100%")
     return Fraction(match[1]) / 100
 
 

@@ -39,8 +39,8 @@ def describe(host: Host, path: str) -> dict[str, Any]:
         return {"kind": "missing"}
     except OSError as error:
         return {"kind": "unknown", **read_error(error)}
-    except ValueError as error:
-        return {"kind": "unknown", "error": str(error)}
+    except ValueError:
+        return {"kind": "unknown", "error": "the path is not valid"}
     evidence = {
         "kind": _kind(status.st_mode),
         "mode": "%04o" % stat.S_IMODE(status.st_mode),

@@ -37,7 +37,7 @@ def unpack(text: Any) -> Any:
     try:
         return json.loads(_decompress(base64.b64decode(text, validate=True)).decode("ascii"))
     except (ValueError, zlib.error, RecursionError) as error:
-        raise NotUnpacked("did not arrive whole: %s" % error, "Run this again") from error
+        raise NotUnpacked("did not arrive whole", "Run this again") from error
 
 
 def _decompress(packed: bytes) -> bytes:

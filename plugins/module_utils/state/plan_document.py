@@ -150,7 +150,7 @@ def parse_plan(text: str) -> Plan:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PlanError(
-            f"the plan is not valid JSON: {error}",
+            "the plan is not valid JSON",
             "The controller and the node must use the same version of volcano.colocation",
         ) from error
     return read_plan(document)

@@ -55,7 +55,7 @@ def decode(text: str) -> Any:
     except StopIteration:
         raise UnreadableReply(text, "the value is incomplete") from None
     except (ValueError, KeyError) as error:
-        raise UnreadableReply(text, str(error)) from error
+        raise UnreadableReply(text, "it is not a value of D-Bus") from error
 
 
 def arguments(property_: Property) -> list[str]:

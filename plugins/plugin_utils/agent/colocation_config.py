@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..edit.json_syntax import read_json
+from ..edit.text_errors import ParseError
 from ..kube.api_errors import ClusterError
 from ..kube.last_applied import parse_record, record_data
 from ..kube.object_changes import ObjectChange
@@ -62,23 +64,12 @@ def parse_config(text: str | None) -> dict[str, Any]:
     if text is None or not text.strip():
         return {}
     try:
-        document = json.loads(text, object_pairs_hook=_unique_keys)
-    except ValueError as error:
+        return read_json(text)
+    except ParseError as error:
         raise ClusterError(
-            f"{LOCATION} cannot be read: {error}",
-            "Nothing was changed. The agent cannot read it either: correct it first.",
+            f"{LOCATION}:{error.line or 1}: {error.message}",
+            f"Nothing was changed. The agent cannot read it either. {error.remedy}.",
         ) from error
-    if not isinstance(document, dict):
-        raise ClusterError(f"{LOCATION} is not a JSON object", "Nothing was changed. Find out which client wrote it.")
-    return document
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    table = dict(pairs)
-    if len(table) != len(pairs):
-        names = [name for name, _value in pairs]
-        raise ValueError(f"duplicate key {next(name for name in names if names.count(name) > 1)!r}")
-    return table
 
 
 def pool_of(entry: Mapping[str, Any]) -> str | None:

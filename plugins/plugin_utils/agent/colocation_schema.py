@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.safe_text import quote_value
 from ..profile.validators import ProfileError
 from .features import Feature
 
@@ -142,7 +143,7 @@ def parse_settings(arguments: Mapping[str, Any], variable: str = "") -> dict[Con
         value = ",".join(dict.fromkeys(raw)) if isinstance(raw, list) else raw
         problem = kind.problem(value)
         if problem:
-            raise ProfileError(variable or f"colocation_agent_{group}", f"{name}: {value!r} {problem}")
+            raise ProfileError(variable or f"colocation_agent_{group}", f"{name}: {quote_value(value)} {problem}")
         settings[path] = value
     for low, high in STRICTLY_ORDERED:
         if low in settings and high in settings and settings[low] >= settings[high]:
@@ -212,7 +213,7 @@ def _value_problems(part: object, location: str) -> Iterator[str]:
     for path, value in flatten(part):
         problem = SECTIONS[path[0]][path[1]].problem(value)
         if problem:
-            yield f"{location}.{'.'.join(path)}: {value!r} {problem}"
+            yield f"{location}.{'.'.join(path)}: {quote_value(value)} {problem}"
 
 
 def _order_problems(values: Mapping[ConfigPath, Any], location: str) -> Iterator[str]:

@@ -272,4 +272,4 @@ def _parsed(text: bytes, location: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadArchive(f"{location} is not valid JSON ({error})") from error
+        raise BadArchive(f"{location} is not valid JSON") from error

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...module_utils.safe_text import quote_value
 from ..profile.argspec import Spec
 from ..profile.validators import ProfileError
 from .colocation_schema import PERCENT, ConfigValues, Number, parse_settings
@@ -243,4 +244,4 @@ def _memory_qos(entries: Sequence[Mapping[str, Any]]) -> tuple[MemoryQos, ...]:
 def _require_number(variable: str, value: int, kind: Number) -> None:
     problem = kind.problem(value)
     if problem:
-        raise ProfileError(variable, f"{value!r} {problem}")
+        raise ProfileError(variable, f"{quote_value(value)} {problem}")

@@ -85,7 +85,7 @@ def load_entries(stream: BinaryIO) -> Entries:
     except (tarfile.TarError, EOFError, OverflowError, RecursionError, UnicodeError, ValueError) as error:
         if isinstance(error, BadArchive):
             raise
-        raise BadArchive(f"it is not a complete, uncompressed tar file ({error})") from error
+        raise BadArchive("it is not a complete, uncompressed tar file") from error
     return Entries(digests, sizes, documents, sha256, size)
 
 

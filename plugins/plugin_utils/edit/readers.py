@@ -136,10 +136,11 @@ def read_first_document(text: str) -> tuple[dict[str, Any], tuple[ParseError, ..
         raise ParseError("a character that YAML does not allow", line, remedy="Save the file as UTF-8") from None
     except yaml.MarkedYAMLError as error:
         # Without its cause, whose message quotes the line.
-        raise _yaml_error(error) from None
+        raise yaml_error(error) from None
 
 
-def _yaml_error(error: Any) -> ParseError:
+def yaml_error(error: Any) -> ParseError:
+    """The error of a text that PyYAML refuses, a yaml.MarkedYAMLError."""
     mark = error.problem_mark or error.context_mark
     message = explain("YAML", error.problem, error.context)
     return ParseError(message.problem, mark.line + 1, mark.column + 1, message.remedy)
@@ -175,7 +176,7 @@ class _YamlReader:
         try:
             following = self._next()
         except self._yaml.MarkedYAMLError as error:
-            self.notes.append(_yaml_error(error))
+            self.notes.append(yaml_error(error))
             return
         if not isinstance(following, self._yaml.StreamEndEvent):
             self.notes.append(_at(following, "a second document in one file", "Keep one document"))

@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from ...module_utils.errors import value_problem
 from ...module_utils.quantity import parse_cpu_list, parse_quantity
 from ..profile.kubelet_fields import (
     CPU_MANAGER_OPTIONS,
@@ -67,7 +68,7 @@ def _parse_amount(key: str, resource: str, value: Any) -> Fraction:
     try:
         amount = parse_quantity(value)
     except ValueError as error:
-        raise UnreadableReservation(f"{key}.{resource}: {error}") from None
+        raise UnreadableReservation(f"{key}.{resource}: {value_problem(error)}") from None
     if abs(amount) >= LARGEST:
         raise UnreadableReservation(f"{key}.{resource} does not fit in 64 bits")
     return amount
@@ -106,7 +107,7 @@ def cpu_reservation(settings: Settings) -> CpuReservation:
     try:
         ids = parse_cpu_list(str(listed))
     except ValueError as error:
-        raise UnreadableReservation(f"{RESERVED_SYSTEM_CPUS.key}: {error}") from None
+        raise UnreadableReservation(f"{RESERVED_SYSTEM_CPUS.key}: {value_problem(error)}") from None
     return CpuReservation(len(ids), ids)
 
 

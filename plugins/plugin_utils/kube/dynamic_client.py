@@ -16,6 +16,7 @@ from typing import Any
 import yaml
 
 from .api_errors import NO_ANSWER, NOT_FOUND, TOO_MANY, ApiError, ClusterError, ErrorContext
+from .connection_errors import describe_connection, describe_kubeconfig, first_line
 from .objects import Object, Ref
 
 TIMEOUT, RETRY_SECONDS = 30, 30.0
@@ -206,9 +207,11 @@ class Client:
             return send(*arguments, **options)
         except ApiException as error:
             pause = _pause((error.headers or {}).get("Retry-After"))
-            raise ApiError(request, error.status or NO_ANSWER, _reason(error), self.context, pause) from error
+            # The library has an exception without a status for an error of TLS.
+            reason = _reason(error) if error.status else describe_connection(error)
+            raise ApiError(request, error.status or NO_ANSWER, reason, self.context, pause) from error
         except (HTTPError, OSError) as error:
-            raise ApiError(request, NO_ANSWER, _first_line(str(error)), self.context) from error
+            raise ApiError(request, NO_ANSWER, describe_connection(error), self.context) from error
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             # The library reads fields of responses without a check of their types.
             raise ApiError(request, NO_ANSWER, NOT_AN_API_SERVER, self.context) from error
@@ -231,7 +234,7 @@ def _api_client(kubeconfig: str) -> Any:
         config.load_kube_config(kubeconfig, client_configuration=settings)
     except (config.ConfigException, OSError, TypeError, ValueError, AttributeError, yaml.YAMLError) as error:
         raise ClusterError(
-            f"{kubeconfig} is not a kubeconfig: {_first_line(str(error))}",
+            f"{kubeconfig} is not a kubeconfig: {describe_kubeconfig(error)}",
             "Nothing was changed. Give the path of a valid kubeconfig.",
         ) from error
     return client.ApiClient(settings)
@@ -275,8 +278,4 @@ def _reason(error: Any) -> str:
     except ValueError:
         status = {"message": text}
     known = status if isinstance(status, dict) else {"message": text}
-    return _first_line(str(known.get("message") or known.get("reason") or error.reason or ""))
-
-
-def _first_line(text: str) -> str:
-    return next(iter(text.strip().splitlines()), "no reason given")
+    return first_line(str(known.get("message") or known.get("reason") or error.reason or ""))

@@ -27,6 +27,14 @@ T = TypeVar("T")
 # A record is written before the change that it describes, so that an interrupted run loses nothing.
 
 
+class _AnotherSchema(ValueError):
+    """A record of another version of the collection."""
+
+    def __init__(self, schema: Any) -> None:
+        super().__init__()
+        self.detail = f" (it has schema {schema!r}, and this version reads {SCHEMA})"
+
+
 def parse_record(config_map: ConfigMap | None, entry: str, parse: Callable[[Mapping[str, Any]], T]) -> T | None:
     """The record in a ConfigMap; None without a ConfigMap, ClusterError for one that the collection did not write."""
     if config_map is None:
@@ -34,12 +42,12 @@ def parse_record(config_map: ConfigMap | None, entry: str, parse: Callable[[Mapp
     try:
         document = json.loads(config_map.data[entry])
         if document["schema"] != SCHEMA:
-            raise ValueError(f"schema {document['schema']!r}, this version reads {SCHEMA}")
+            raise _AnotherSchema(document["schema"])
         return parse(document)
     except (KeyError, TypeError, ValueError) as error:
+        detail = error.detail if isinstance(error, _AnotherSchema) else ""
         raise ClusterError(
-            f"{config_map.place} does not have the format of this version of the collection"
-            f" ({type(error).__name__}: {error})",
+            f"{config_map.place} does not have the format of this version of the collection{detail}",
             "Nothing was changed. Check who wrote it, and delete it if it is not needed.",
         ) from error
 
@@ -93,7 +101,7 @@ def unpack(note: str) -> dict[str, Any]:
         packed = base64.b64decode(note, validate=True)
         document = json.loads(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
     except (binascii.Error, zlib.error, RecursionError) as error:
-        raise ValueError(str(error)) from error
+        raise ValueError("not a packed document") from error
     if not isinstance(document, dict):
         raise ValueError("not a mapping")
     return document

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ...module_utils.errors import reason_of
 from ...module_utils.safe_text import one_line, printable, printable_result
 from ...module_utils.snapshot.record_evidence import BLOCKING
 from ..edit.text_errors import MissingLibrary, UneditableFile
 from ..facts.interpreter import SnapshotError
 from ..profile.argspec import Spec
+from ..profile.nearest_name import nearest_name
 from ..profile.option_names import PREFIX, option_names
 from ..profile.validators import ProfileError, named_cgroups
 from ..profile.variable_names import VARIABLES
@@ -58,12 +59,18 @@ class UnknownVariable(ValueError):
     """Variables with this collection's prefix that it does not have."""
 
 
-def require_known(names: Iterable[object], known: Collection[str] = VARIABLES) -> None:
-    """UnknownVariable for ``names`` with our prefix that are not in ``known``; the message suggests similar names."""
+def unknown_variables(names: Iterable[object], known: Collection[str] = VARIABLES) -> list[str]:
+    """A sentence for each of ``names`` with our prefix that is not in ``known``; it suggests a similar name."""
     unknown = sorted(name for name in names if isinstance(name, str) and name.startswith(PREFIX) and name not in known)
+    return [_sentence(name, known) for name in unknown]
+
+
+def require_known(names: Iterable[object], known: Collection[str] = VARIABLES) -> None:
+    """UnknownVariable with the sentences of unknown variables."""
+    unknown = unknown_variables(names, known)
     if unknown:
         raise UnknownVariable(
-            f"{' '.join(_sentence(name, known) for name in unknown)} The node was not read."
+            f"{' '.join(unknown)} The node was not read."
             " Correct the name; names that begin with colocation_ are reserved for this collection."
             " 'ansible-doc -t role volcano.colocation.node' and the other roles list all variables."
         )
@@ -72,9 +79,8 @@ def require_known(names: Iterable[object], known: Collection[str] = VARIABLES) -
 def _sentence(name: str, known: Collection[str]) -> str:
     if name in RENAMED:
         return f"Variable {name} has a new name: {RENAMED[name]}."
-    endings = [variable.removeprefix(PREFIX) for variable in known]
-    nearest = get_close_matches(name.removeprefix(PREFIX), endings, n=1)
-    return f"Unknown variable {name}: did you mean {PREFIX}{nearest[0]}?" if nearest else f"Unknown variable {name}."
+    nearest = nearest_name(name.removeprefix(PREFIX), [variable.removeprefix(PREFIX) for variable in known])
+    return f"Unknown variable {name}: did you mean {PREFIX}{nearest}?" if nearest else f"Unknown variable {name}."
 
 
 STOP = "stop"
@@ -154,6 +160,8 @@ class ColocationAction(ActionBase):
             result.update(failed=True, msg=f"{self._names.variable(error.variable)}: {error.message}")
         except (SnapshotError, UneditableFile, MissingLibrary) as error:
             result.update(failed=True, msg=str(error))
+        except OSError as error:
+            result.update(failed=True, msg=f"{error.filename or 'A file'} on the controller: {reason_of(error)}")
         return printable_result(result if self._of_role() else self._names.with_options(result))
 
     def _of_role(self) -> bool:

@@ -208,9 +208,13 @@ def snapshot_errors(source: str, kind: str) -> Iterator[None]:
         raise SnapshotError(f"{source}: {error}") from error
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         # The schema has only what all snapshots have; other errors of the shape appear when it is interpreted.
-        cause = f"{type(error).__name__}: {error}"
         subject = _subject(error.__traceback__)
-        raise SnapshotError(f"{source}: not a {kind} that can be read: {cause}, {subject}") from error
+        raise SnapshotError(f"{source}: not a {kind} that can be read: {shape_error(error)}, {subject}") from error
+
+
+def shape_error(error: Exception) -> str:
+    """What is wrong with a document whose interpretation failed."""
+    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else "a value has another type than expected"
 
 
 def _subject(trace: TracebackType | None) -> str:

@@ -8,16 +8,19 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..profile.validators import ProfileError
 from ..report.host_patterns import Groups, host_pattern, sort_hosts
 from ..report.readable_numbers import render_count
 
 LIMITS = "limits"
 """The directory of the lists of hosts, below that of the reports."""
 SHOWN_HOSTS = 5
+WRITABLE = "Set it to a directory on the controller that you may write to, or to nothing"
 _IGNORE = "# Reports name hosts, pods and files.\n*\n"
 
 
@@ -46,6 +49,15 @@ def provide_report_directory(directory: Path) -> None:
     if not directory.is_dir():
         provide_directory(directory)
         replace_file(directory / ".gitignore", _IGNORE)
+
+
+@contextmanager
+def name_write_errors(option: str, directory: str | None) -> Iterator[None]:
+    """Turn an error of writing into a directory into a ProfileError about the option that names the directory."""
+    try:
+        yield
+    except OSError as error:
+        raise ProfileError(option, f"{directory} cannot be written: {error.strerror}. {WRITABLE}") from error
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from typing import Any
 from ...module_utils.safe_text import printable_result
 from ...module_utils.snapshot.packing import SIZE_LIMIT
 from ..assessment.profile_comparison import assess
+from ..edit.syntax_messages import explain
 from ..facts.interpreter import SnapshotError
+from ..profile.validators import ProfileError
 from ..report.redact import redact_snapshot
 from .evidence_schema import checked_snapshot, snapshot_errors
 from .output_files import provide_directory, provide_report_directory, replace_file
@@ -51,11 +53,15 @@ def take_snapshot(local_tmp: str, identity: str | None) -> dict[str, Any] | None
 
 
 SUFFIX = ".snapshot.json"
+RECORD_AGAIN = "Record the node again, or move the file out of the directory"
 
 
 def file_name(node: str) -> str:
     """A node's name as part of a file name."""
     return node.replace("/", "_").replace("\0", "_")
+
+
+SET_SNAPSHOTS = "Set it to a directory of recorded snapshots on the controller, or to one file"
 
 
 def write_report(directory: Path, node: str, facts: Mapping[str, Any]) -> Path:
@@ -87,8 +93,13 @@ def read_snapshot(path: str) -> dict[str, Any]:
         raise SnapshotError(f"{path}: {error.strerror}") from error
     except RecursionError as error:
         raise SnapshotError(f"{path}: not a snapshot document: nested too deeply") from error
+    except SnapshotError:
+        raise
     except ValueError as error:
-        raise SnapshotError(f"{path}: not a JSON document: {error}") from error
+        reason = explain("JSON", getattr(error, "msg", "")).problem
+        raise SnapshotError(
+            f"{path}: not a JSON document, line {getattr(error, 'lineno', 1)}: {reason}. {RECORD_AGAIN}"
+        ) from error
     return checked_snapshot(document, path)
 
 
@@ -100,10 +111,8 @@ def _content(path: str) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise SnapshotError(f"{path}: not a regular file")
         if status.st_size > SIZE_LIMIT:
-            raise SnapshotError(
-                f"{path}: {status.st_size} bytes are more than a snapshot has, the limit is {SIZE_LIMIT}."
-                " Record the node again, or move the file out of the directory"
-            )
+            size = f"{status.st_size} bytes are more than a snapshot has, the limit is {SIZE_LIMIT}"
+            raise SnapshotError(f"{path}: {size}. {RECORD_AGAIN}")
         return stream.read(SIZE_LIMIT).decode("utf-8", "surrogateescape")
 
 
@@ -113,8 +122,8 @@ def assess_recorded(path: str, snapshot: Mapping[str, Any], arguments: Mapping[s
         return assess(snapshot, arguments)
 
 
-def recorded_snapshots(place: Path) -> Iterator[tuple[str, str]]:
-    """(node, path) of each snapshot in a directory, sorted by name, or of one file; SnapshotError without snapshots."""
+def recorded_snapshots(place: Path, option: str = "snapshots") -> Iterator[tuple[str, str]]:
+    """(node, path) of each snapshot in a directory, sorted by name, or of one file; ProfileError without snapshots."""
     try:
         names = sorted(
             entry.name for entry in os.scandir(place) if entry.name.endswith(".json") and entry.name[0] != "."
@@ -123,8 +132,8 @@ def recorded_snapshots(place: Path) -> Iterator[tuple[str, str]]:
     except NotADirectoryError:
         paths = [place]
     except OSError as error:
-        raise SnapshotError(f"{place}: {error.strerror}") from error
+        raise ProfileError(option, f"{place} cannot be read: {error.strerror}. {SET_SNAPSHOTS}") from error
     if not paths:
-        raise SnapshotError(f"{place}: no snapshot in it (no file whose name ends with .json)")
+        raise ProfileError(option, f"{place} has no snapshot, no file whose name ends with .json. {SET_SNAPSHOTS}")
     for path in paths:
         yield path.name.removesuffix(".json").removesuffix(".snapshot"), str(path)

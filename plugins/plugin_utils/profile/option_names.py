@@ -27,6 +27,7 @@ PREFIXES: Mapping[str, tuple[str, ...]] = {
     "node_drain": ("drain_", ""),
     "node_report": ("report_", ""),
     "node_restore": ("restore_", ""),
+    "node_table": ("report_", ""),
     "rollout_preview": ("drain_", "rollout_", ""),
     "scheduler_config": ("scheduler_", "volcano_", ""),
 }
@@ -38,6 +39,7 @@ OWN_NAMES: Mapping[str, Mapping[str, str]] = {
         "image": "colocation_agent_image",
         "digest": "colocation_agent_image_digest",
     },
+    "explain_finding": {"code": "colocation_explain"},
     "manifest_apply": {"sha256": "colocation_volcano_manifest_sha256"},
     "qos_plan": {"profile": "colocation_qos"},
 }

@@ -9,7 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...module_utils.cgroup.kubelet_names import Driver, slice_stem
+from ...module_utils.errors import value_problem
 from ...module_utils.quantity import parse_cpu_list, parse_quantity
+from ...module_utils.safe_text import quote_value
 from ..releases.kubelet_features import parse_bool
 
 
@@ -51,7 +53,7 @@ def _quantity(variable: str, amount: Any) -> Any:
     try:
         return parse_quantity(text)
     except ValueError as error:
-        raise ProfileError(variable, str(error)) from None
+        raise ProfileError(variable, value_problem(error)) from None
 
 
 def seconds(variable: str, value: int) -> int:
@@ -69,7 +71,7 @@ def cpu_list(variable: str, value: str | None) -> str | None:
     try:
         parse_cpu_list(value)
     except ValueError as error:
-        raise ProfileError(variable, str(error)) from None
+        raise ProfileError(variable, value_problem(error)) from None
     return value
 
 
@@ -143,7 +145,8 @@ def gates(variable: str, value: Mapping[str, Any] | None) -> dict[str, bool]:
         on = parse_bool(switch)
         if not _GATE.fullmatch(str(name)) or on is None:
             raise ProfileError(
-                f"{variable}.{name}", f"{switch!r} is neither true nor false, or the name is not that of a gate"
+                f"{variable}.{name}",
+                f"{quote_value(switch)} is neither true nor false, or the name is not that of a gate",
             )
         chosen[str(name)] = on
     return chosen

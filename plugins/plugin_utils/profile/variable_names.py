@@ -46,6 +46,7 @@ VARIABLES = frozenset(
         "colocation_drain_empty_dir",
         "colocation_drain_timeout",
         "colocation_enforce_node_allocatable",
+        "colocation_explain",
         "colocation_fail_cgroup_v1",
         "colocation_fail_severities",
         "colocation_feature_gates",

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...module_utils.safe_text import one_line
 from ..profile.option_names import variable_of
+from .explanation import REMEDIES
 
 Facts = Mapping[str, Any]
 
@@ -213,7 +214,7 @@ def render_node(name: str, facts: Facts, selection: Filter = EVERYTHING) -> str:
         reported: set[str] = set()
         for finding in findings:
             lines.extend(_finding(finding, reported))
-        lines += ["  what to do (docs/findings.md of the collection explains each code)", *_remedies(findings)]
+        lines += [f"  {REMEDIES}", *_remedies(findings)]
     hidden = len(facts["findings"]) - len(findings)
     if hidden:
         lines.append(f"  {hidden} finding(s) hidden by your filter; the JSON report has them all.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from .explanation import REMEDIES
 from .host_groups import LimitOption
 from .node_block import SEVERITIES, render_line
 from .node_table import Row, RowFinding, render_totals
@@ -100,7 +101,7 @@ def _remedies(rows: Sequence[Row]) -> Iterator[str]:
     """The remedies of errors and warnings, with their codes and the numbers of nodes."""
     remedies = _remedies_by_code(rows)
     if remedies:
-        yield "what to do (docs/findings.md of the collection explains each code)"
+        yield REMEDIES
     codes: dict[str, list[str]] = {}
     for code, texts in remedies:
         codes.setdefault(texts[0], []).append(f"{code}: {render_count(len(texts), 'node')}")

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any
 
 from ..facts.interpreter import SnapshotError
-from ..node.evidence_schema import ANY, NOTHING, SWITCH, TEXT, checked_snapshot, first_schema_error
+from ..node.evidence_schema import ANY, NOTHING, SWITCH, TEXT, checked_snapshot, first_schema_error, shape_error
 from ..plan.change_set import Impact
 from ..plan.file_edits import text_sha256
 
@@ -177,7 +177,7 @@ def read_evidence(document: Any) -> Evidence:
     try:
         return _evidence(document)
     except (KeyError, TypeError, ValueError) as error:
-        raise SnapshotError(f"{_INVALID}: {type(error).__name__}: {error}") from error
+        raise SnapshotError(f"{_INVALID}: {shape_error(error)}") from error
 
 
 def _evidence(document: Mapping[str, Any]) -> Evidence:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 from ...module_utils.snapshot.runtime_files import MAX_CRIO_DROP_INS
@@ -85,7 +86,7 @@ def _refuse_overriding_drop_ins(draft: PlanDraft) -> Iterator[Refusal]:
         if outranked and command_line_value(draft.runtime, setting) is None:
             yield Refusal(
                 "crio-drop-in-overridden",
-                f"sets {setting.keys[-1]} = {effective.value!r} and overrides {DROP_IN}, because it sorts after it",
+                f"sets {setting.keys[-1]} = {json.dumps(effective.value)} and overrides {DROP_IN}: it sorts after it",
                 f"Remove {setting.keys[-1]} from this file, or rename the file so that it sorts before {DROP_IN}.",
                 file=effective.path,
             )

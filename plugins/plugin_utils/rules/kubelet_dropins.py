@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from ..facts.config_file import Cause, advice, value_at
@@ -100,15 +101,15 @@ def refuse_overridden_dropin(draft: PlanDraft) -> Iterator[Refusal]:
         if later:
             yield Refusal(
                 "dropin-overrides",
-                f"{later[-1]} sets {'.'.join(keys)} too, and kubelet reads it after {location.path}",
+                f"sets {'.'.join(keys)} too, and kubelet reads it after {location.path}",
                 f"Remove {keys[0]} from it, or set it to the value of the profile.",
                 file=later[-1],
             )
         else:
             yield Refusal(
                 "dropin-cannot-clear-value",
-                f"kubelet {draft.kubelet.version} does not let a drop-in set {'.'.join(keys)} to {desired!r}: before"
-                " 1.29 an empty value overrides nothing",
+                f"kubelet {draft.kubelet.version} does not let a drop-in set {'.'.join(keys)} to"
+                f" {json.dumps(desired)}: before 1.29 an empty value overrides nothing",
                 "Set colocation_kubelet_strategy to main-file.",
                 file=location.path,
                 variable="kubelet_strategy",

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...module_utils.safe_text import quote_value
 from ..releases.minimum_versions import VOLCANO
 from ..rules.rule_types import Effect, Finding, Severity
 from .installed_volcano import is_known_release
@@ -116,7 +117,7 @@ def _usage(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
                 Severity.ERROR,
                 Effect.NONE,
                 f"{place} has a threshold of the plugin usage that is not a whole percentage; it is read as 0.",
-                tuple(f"{name} = {value!r}" for name, value in wrong.items()),
+                tuple(f"{name} = {quote_value(value)}" for name, value in wrong.items()),
                 "Write it as a number from 0 to 100, without quotes (colocation_scheduler_usage).",
             )
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from ...module_utils.errors import value_problem
 from ...module_utils.quantity import parse_quantity
 from ..kube.api_errors import ClusterError
 from ..profile.validators import ProfileError
@@ -102,7 +103,7 @@ def _amounts(location: str, values: Mapping[str, Any]) -> dict[str, str]:
         try:
             amount = parse_quantity(text)
         except ValueError as error:
-            raise ProfileError(f"{location}.{resource}", str(error)) from error
+            raise ProfileError(f"{location}.{resource}", value_problem(error)) from error
         if amount < 0:
             raise ProfileError(f"{location}.{resource}", f"{text} is negative")
         if "/" in resource and amount.denominator != 1:

@@ -170,9 +170,8 @@ def parse_node(document: Mapping[str, Any]) -> QosNode:
             kubelet=_parse_kubelet(document["kubelet"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise ProfileError(
-            "facts", f"{error} is missing or wrong: pass ansible_facts.colocation as node_facts returns it"
-        ) from None
+        missing = f"{error.args[0]} is missing" if isinstance(error, KeyError) else "a value has another type"
+        raise ProfileError("facts", f"{missing}: pass ansible_facts.colocation as node_facts returns it") from None
 
 
 FEATURE_BY_KNOB = {"cpu_bvt_warp_ns": "cpu_bvt"}

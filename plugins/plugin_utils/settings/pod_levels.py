@@ -145,7 +145,7 @@ def unsupported_levels(node: QosNode, level: QosLevel, kind: KernelScheduler) ->
 
 PODS_ONLY_REASON = (
     "it is set on pods only, because kubelet would not start again if its class had it: list pods in pods, or set"
-    " be.cpu_idle: true for all current BestEffort pods"
+    " colocation_qos.be.cpu_idle: true for all current BestEffort pods"
 )
 CONTAINER_BURST_REASON = (
     "a class has no quota to exceed, and each container of a pod has its own quota: annotate the pod with"

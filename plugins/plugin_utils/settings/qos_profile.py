@@ -154,23 +154,26 @@ def _parse_pod(variable: str, value: Mapping[str, Any]) -> PodLevel:
 
 
 def parse_qos_profile(options: Mapping[str, Any]) -> QosProfile:
-    """QosProfile of the option ``profile`` of qos_plan, whose defaults are applied; ProfileError names the entry."""
+    """QosProfile of the option ``profile`` of qos_plan, whose defaults are applied.
+
+    ProfileError names the entry, such as ``profile.be.cpu_quota``.
+    """
     be, ls, system = (options[group] for group in ("be", "ls", "system"))
     return QosProfile(
         levels=frozenset(QosLevel(level) for level in options["levels"]),
         best_effort=BestEffort(
-            cpu_quota=parse_amount("be.cpu_quota", be["cpu_quota"]),
-            memory_high=parse_amount("be.memory_high", be["memory_high"]),
-            memory_max=parse_amount("be.memory_max", be["memory_max"]),
-            pids_max=_parse_count("be.pids_max", be["pids_max"]),
+            cpu_quota=parse_amount("profile.be.cpu_quota", be["cpu_quota"]),
+            memory_high=parse_amount("profile.be.memory_high", be["memory_high"]),
+            memory_max=parse_amount("profile.be.memory_max", be["memory_max"]),
+            pids_max=_parse_count("profile.be.pids_max", be["pids_max"]),
             cpu_idle=bool(be["cpu_idle"]),
         ),
         latency_sensitive=LatencySensitive(
-            memory_low=parse_amount("ls.memory_low", ls["memory_low"]),
-            memory_min=parse_amount("ls.memory_min", ls["memory_min"]),
-            cpu_burst=_parse_count("ls.cpu_burst", ls["cpu_burst"]),
+            memory_low=parse_amount("profile.ls.memory_low", ls["memory_low"]),
+            memory_min=parse_amount("profile.ls.memory_min", ls["memory_min"]),
+            cpu_burst=_parse_count("profile.ls.cpu_burst", ls["cpu_burst"]),
         ),
-        system=SystemProfile(_parse_weight("system.cpu_weight", system["cpu_weight"]), system["memory"]),
-        pods=tuple(_parse_pod(f"pods[{number}]", pod) for number, pod in enumerate(options["pods"])),
+        system=SystemProfile(_parse_weight("profile.system.cpu_weight", system["cpu_weight"]), system["memory"]),
+        pods=tuple(_parse_pod(f"profile.pods[{number}]", pod) for number, pod in enumerate(options["pods"])),
         kernel_levels=options["kernel_levels"],
     )

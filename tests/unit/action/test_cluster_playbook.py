@@ -85,5 +85,5 @@ def test_the_plan_of_the_agent_changes_nothing_and_comes_before_the_scheduler() 
     _look, _check, plan, set_up = scheduler["block"]
     assert (plan["check_mode"], plan["run_once"]) == (True, True)
     assert "volcano.colocation.agent_deploy" in plan
-    assert set_up["ansible.builtin.include_role"] == {"name": "volcano.colocation.scheduler"}
-    assert agent["ansible.builtin.import_role"] == {"name": "volcano.colocation.agent"}
+    assert set_up["ansible.builtin.include_role"]["name"] == "volcano.colocation.scheduler"
+    assert agent["ansible.builtin.import_role"]["name"] == "volcano.colocation.agent"

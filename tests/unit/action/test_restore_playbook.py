@@ -20,6 +20,7 @@ from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run imp
 
 COLLECTION = Path(__file__).parents[3]
 PLAYBOOK = ("volcano.colocation.restore", "--check", "-i", "localhost,", "-c", "local")
+SECTIONS = ("kubelet", "runtime", "sysctl", "slices", "qos")
 PUT_BACK = "TASK [volcano.colocation.node : Restore what the collection changed]"
 
 
@@ -49,6 +50,8 @@ def test_where_no_cluster_is_concerned_none_is_looked_at(
     status, output = restore(tmp_path, playbook, **variables)
     assert status == 0, output
     assert PUT_BACK in output
+    sections = ", ".join(variables.get("colocation_restore_sections", SECTIONS))
+    assert f"localhost: there is nothing to restore ({sections}): the records on the node have no change" in output
 
 
 def test_the_look_is_at_all_nodes_at_once_and_changes_nothing() -> None:

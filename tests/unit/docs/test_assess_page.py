@@ -20,9 +20,6 @@ PAGE = (Path(__file__).parents[3] / "docs" / "assess.md").read_text(encoding="ut
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 COMMANDS = [line for kind, text in BLOCKS if not kind for line in text.splitlines()]
 EXAMPLE_LINES = [line for kind, text in BLOCKS if kind == "text" for line in text.splitlines()]
-DETAILED = OPTIONS["colocation_detailed_hosts"]["default"]
-"""Nodes for which the report has a block each."""
-
 REPLAYS = [line for line in COMMANDS if "colocation_snapshots=" in line]
 
 
@@ -30,7 +27,7 @@ REPLAYS = [line for line in COMMANDS if "colocation_snapshots=" in line]
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("page")
     (directory / "snapshots").mkdir()
-    for name in [DIFFERING, *(name for name in NAMES if name != DIFFERING)][:DETAILED]:
+    for name in NAMES:
         path = directory / "snapshots" / f"{name}.snapshot.json"
         path.write_text(json.dumps(captured(name)), encoding="utf-8")
     return directory

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.findings_page import explanations
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.catalogue import findings
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.rule_types import Effect, Severity
 from ansible_collections.volcano.colocation.plugins.plugin_utils.rules.supported_runtimes import DEFECTS
@@ -127,6 +128,15 @@ def test_the_page_has_every_refusal_once_and_no_other() -> None:
     assert sorted(REFUSALS) == sorted(
         set().union(*(codes(directory, "Refusal") for directory in ("plan", "rules", "assessment")))
     )
+
+
+def test_each_code_is_explained() -> None:
+    """colocation_explain prints it."""
+    assert set(explanations()) == set(ON_PAGE) | set(REFUSALS)
+    parts = {
+        code: (bool(explanation.meaning), bool(explanation.remedy)) for code, explanation in explanations().items()
+    }
+    assert {code for code, present in parts.items() if present != (True, True)} == set()
 
 
 def test_each_code_has_its_line_and_a_text() -> None:

@@ -24,6 +24,8 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import mo
 from ansible_collections.volcano.colocation.plugins.plugin_utils.drain import rollout_action as rollout_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import MANIFEST_APPLY
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.findings_page import EXPLAIN_FINDING
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.variable_check import VALIDATE_VARIABLES
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
 
 COLLECTION = Path(__file__).parents[3]
@@ -43,7 +45,8 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "containerd_config": argspec.CONTAINERD_CONFIG,
     "crio_config": argspec.CRIO_CONFIG,
     "agent_sysctls": argspec.AGENT_SYSCTLS,
-    "validate_variables": {},
+    "validate_variables": VALIDATE_VARIABLES,
+    "explain_finding": EXPLAIN_FINDING,
     "kubeadm_config": argspec.KUBEADM_CONFIG,
     "kubelet_config": argspec.KUBELET_CONFIG,
     "manifest_apply": MANIFEST_APPLY,

@@ -93,7 +93,7 @@ CASES = {
         "cgroupDriver: cgroupfs\n",
     ),
     "drop-in that outranks": _dropin(
-        ("/etc/kubelet.d/99.conf sets cgroupDriver too", "Remove cgroupDriver from it"),
+        ("/etc/kubelet.d/99.conf: sets cgroupDriver too", "Remove cgroupDriver from it"),
         "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncgroupDriver: cgroupfs\n",
         "99.conf",
     ),

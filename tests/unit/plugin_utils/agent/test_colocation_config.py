@@ -116,9 +116,9 @@ def test_entries_keep_their_position_and_are_removed_with_their_pool() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "cannot be read: Expecting property name enclosed in double quotes: line 1 column 2"),
-        ('{"a": 1, "a": 2}', "cannot be read: duplicate key 'a'"),
-        ("[]", "is not a JSON object"),
+        ("{", ":1: a key without double quotes, a comment, or a comma after the last entry"),
+        ('{"a": 1, "a": 2}', ":1: key 'a' is set twice"),
+        ("[]", "not a mapping of keys to values"),
         ('{"globalConfig": 1}', "globalConfig is not an object"),
         ('{"nodesConfig": {"a": 1}}', "nodesConfig is not a list"),
     ],

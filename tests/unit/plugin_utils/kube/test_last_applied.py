@@ -43,6 +43,11 @@ def test_a_record_of_something_else_is_refused(text: str) -> None:
         parse_record(config_map(text), ENTRY, lambda document: document["a"])
 
 
+def test_a_record_of_another_version_says_so() -> None:
+    with pytest.raises(ClusterError, match=r"it has schema 2, and this version reads 1"):
+        parse_record(config_map('{"schema": 2}'), ENTRY, dict)
+
+
 def test_a_record_of_another_run_is_not_overwritten() -> None:
     client, ref = Server().client(), Ref("v1", "ConfigMap", "record", "space")
 

@@ -19,7 +19,10 @@ from hypothesis import strategies as st
 from ansible_collections.volcano.colocation.plugins.module_utils.snapshot.packing import SIZE_LIMIT
 from ansible_collections.volcano.colocation.plugins.plugin_utils.assessment.profile_comparison import assess
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.interpreter import SnapshotError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.node.output_files import replace_file
+from ansible_collections.volcano.colocation.plugins.plugin_utils.node.output_files import (
+    name_write_errors,
+    replace_file,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.node.snapshot_files import (
     assess_recorded,
     read_snapshot,
@@ -152,10 +155,20 @@ def test_nodes_are_called_what_their_files_are_called(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_any_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SnapshotError, match="no snapshot in it"):
+    with pytest.raises(ProfileError, match=r"^snapshots: .* has no snapshot, no file whose name ends with .json\. Set"):
         list(recorded_snapshots(tmp_path))
-    with pytest.raises(SnapshotError, match="No such file"):
+    with pytest.raises(ProfileError, match=r"^snapshots: .*gone cannot be read: No such file or directory\. Set it to"):
         list(recorded_snapshots(tmp_path / "gone"))
+
+
+@pytest.mark.parametrize("write", [write_report, save_snapshot])
+def test_a_directory_that_cannot_be_written_names_the_option(write: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(ProfileError, match=r"^directory: .*file cannot be written: File exists\. Set it to a directory"),
+        name_write_errors("directory", str(tmp_path / "file")),
+    ):
+        write(tmp_path / "file", "n1", {})
 
 
 def test_what_is_no_regular_file_or_too_large_is_refused_at_once(tmp_path: Path) -> None:
@@ -199,7 +212,7 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
     "handlers": ({"runc": {"systemd_cgroup": "no"}}, ("runtime", "cri", "config", "handlers"), "not true or false"),
     "section": ([], ("kubelet",), "incomplete snapshot, missing sections: kubelet"),
     "schema": (2, ("schema",), "snapshot schema 2"),
-    "checkpoint path": ("/gone", ("kubelet", "checkpoint_path"), "KeyError"),
+    "checkpoint path": ("/gone", ("kubelet", "checkpoint_path"), "/gone is missing"),
 }
 
 

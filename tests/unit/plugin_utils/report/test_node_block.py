@@ -112,7 +112,7 @@ def test_evidence_of_several_findings_is_shown_once() -> None:
 def test_what_helps_against_several_is_said_once() -> None:
     facts = with_findings(finding("a", "error"), finding("b", "error"), finding("c", "info", remedy="Wait."))
     assert render_node("n", facts).splitlines()[-3:] == [
-        "  what to do (docs/findings.md of the collection explains each code)",
+        "  what to do (explain a code: ansible-playbook volcano.colocation.assess -e colocation_explain=CODE)",
         "    1. Do it. [a, b]",
         "    2. Wait. [c]",
     ]

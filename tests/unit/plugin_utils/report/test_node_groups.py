@@ -60,7 +60,7 @@ def test_a_fleet_of_recorded_nodes() -> None:
         "                      --limit misaligned-2",
         "  150  aligned        -",
         "                      --limit aligned-3",
-        "what to do (docs/findings.md of the collection explains each code)",
+        "what to do (explain a code: ansible-playbook volcano.colocation.assess -e colocation_explain=CODE)",
         *(f"  {number}. {error['remedy']} [{error['code']}: 3 nodes]" for number, error in enumerate(errors, 1)),
         "154 nodes: 1 not looked at, 3 misaligned, 150 aligned",
     ]

@@ -61,13 +61,13 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, tuple[str, ...]]] = 
         {"files": {f"{DIRECTORY}/99-zz.conf": '[crio.runtime]\ncgroup_manager = "cgroupfs"\n'}},
         DRIVER,
         "crio-drop-in-overridden",
-        (f"{DIRECTORY}/99-zz.conf: ", "cgroup_manager = 'cgroupfs'", "99-volcano-colocation.conf", "rename the file"),
+        (f"{DIRECTORY}/99-zz.conf: ", 'cgroup_manager = "cgroupfs"', "99-volcano-colocation.conf", "rename the file"),
     ),
     "later NRI": (
         {"files": {f"{DIRECTORY}/zz.conf": "[crio.nri]\nenable_nri = false\n"}},
         NRI,
         "crio-drop-in-overridden",
-        (f"{DIRECTORY}/zz.conf: ", "enable_nri = False"),
+        (f"{DIRECTORY}/zz.conf: ", "enable_nri = false"),
     ),
     "broken": (
         {"files": {f"{DIRECTORY}/50.conf": "[crio]\nlog_dir = \n"}},
