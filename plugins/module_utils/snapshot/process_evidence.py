@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Evidence about processes: node agents' command lines, the cgroup of each container, other writers of cgroups.
 
-For other writers also their directories, and rubik's configuration where rubik runs on the node itself.
+For other writers also their directories, and the configuration of rubik and TuneD where they run on the node itself.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from ..host import Host
 from .file_evidence import capture, kernel_text, list_names
+from .tuned_evidence import tuned
 
 AGENTS = (
     "kubelet",
@@ -28,8 +29,21 @@ AGENTS = (
     "k3s-agent",
     "rke2",
 )
-WRITERS = ("koordlet", "rubik", "vc-agent", "volcano-config-", "katalyst-agent", "crane-agent", "systemd-oomd")
-"""Names (15 bytes, as in the kernel) of other programs that write to cgroups; most of them run in pods."""
+WRITERS = (
+    "koordlet",
+    "rubik",
+    "vc-agent",
+    "volcano-config-",
+    "katalyst-agent",
+    "crane-agent",
+    "systemd-oomd",
+    "tuned",
+    "cluster-node-tu",
+)
+"""Names (15 bytes, as in the kernel) of other programs that write to cgroups or place processes on CPUs.
+
+Most of them run in pods.
+"""
 _CONTAINER = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 
 
@@ -123,4 +137,5 @@ def writers(host: Host, commands: dict[str, int]) -> dict[str, Any]:
         "commands": commands,
         "folders": {directory: names for directory, names in listed.items() if names},
         "rubik": rubik(host),
+        "tuned": tuned(host),
     }

@@ -21,9 +21,13 @@ OTHER_UNITS = (
     "rke2-agent.service",
     "isulad.service",
     "systemd-oomd.service",
+    "tuned.service",
     "rubik.service",
     "volcano-config-service.service",
     "kubepods.slice",
+    "kubepods-burstable.slice",
+    "kubepods-besteffort.slice",
+    "system.slice",
     "-.slice",
 )
 """Reported only if systemd has loaded them."""
@@ -44,6 +48,7 @@ PROPERTIES = (
     "NeedDaemonReload",
     "ManagedOOMSwap",
     "ManagedOOMMemoryPressure",
+    "ManagedOOMPreference",
 )
 _LIBRARY = re.compile(r"libsystemd-shared-(\S+?)\.so(?: \(deleted\))?$", re.MULTILINE)
 """An upgraded library stays mapped after its file is deleted."""

@@ -201,6 +201,17 @@ class RubikConfig:
 
 
 @dataclass(frozen=True)
+class TunedFacts:
+    """TuneD's active profiles, and the CPUs that it keeps processes on or away from, as its files have them."""
+
+    profiles: tuple[str, ...]
+    cpu_affinity: str
+    """CPUAffinity of its drop-in for systemd; it remains after TuneD is removed."""
+    isolated_cores: Mapping[str, str]
+    """By the file that sets it."""
+
+
+@dataclass(frozen=True)
 class WriterFacts:
     """Other programs that write to cgroups or to kubelet's files; ``evidence``: the process or unit of each."""
 
@@ -208,6 +219,7 @@ class WriterFacts:
     nri_plugins: tuple[str, ...]
     overrides: tuple[str, ...]
     rubik: RubikConfig | None = None
+    tuned: TunedFacts | None = None
 
 
 @dataclass(frozen=True)

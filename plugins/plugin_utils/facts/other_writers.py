@@ -3,7 +3,8 @@
 """Other programs that write to cgroups or to kubelet's configuration, detected by their processes and units.
 
 Sources: koordinator-sh/koordinator cmd/koordlet; openeuler rubik; volcano cmd/agent (vc-agent); katalyst-core
-cmd/katalyst-agent; gocrane cmd/crane-agent; openFuyao volcano-config-service.
+cmd/katalyst-agent; gocrane cmd/crane-agent; openFuyao volcano-config-service; TuneD's tuned.py; OpenShift's
+cluster-node-tuning-operator assets/tuned/manifests/ds-tuned.yaml.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .node_state import RubikConfig, WriterFacts
+from .node_state import RubikConfig, TunedFacts, WriterFacts
 
 QOS_AGENTS = {
     "koordlet": "koordlet",
@@ -22,9 +23,13 @@ QOS_AGENTS = {
 }
 """They set CPU and memory of pods; two of them overwrite each other's values."""
 CONFIG_WRITERS = {"volcano-config-": "volcano-config-service"}
-"""The kernel truncates the name of a process to 15 bytes."""
+TUNERS = {"tuned": "tuned", "cluster-node-tu": "node-tuning"}
+"""They set sysctls, CPU affinities and kernel parameters. node-tuning runs TuneD in a pod on each node."""
+PROGRAMS = {**QOS_AGENTS, **CONFIG_WRITERS, **TUNERS}
+"""Writers by the name of their process, which the kernel truncates to 15 bytes."""
 UNITS = {
     "systemd-oomd.service": "systemd-oomd",
+    "tuned.service": "tuned",
     "rubik.service": "rubik",
     "volcano-config-service.service": "volcano-config-service",
 }
@@ -43,9 +48,12 @@ def interpret_writers(evidence: Mapping[str, Any], units: Mapping[str, Mapping[s
     writers = {
         name: f"unit {unit}" for unit, name in UNITS.items() if units.get(unit, {}).get("ActiveState") == "active"
     }
-    known = {**QOS_AGENTS, **CONFIG_WRITERS}
     writers.update(
-        {known[command]: f"{count} process(es) {command}" for command, count in commands.items() if command in known}
+        {
+            PROGRAMS[command]: f"{count} process(es) {command}"
+            for command, count in commands.items()
+            if command in PROGRAMS
+        }
     )
     return WriterFacts(
         evidence=dict(sorted(writers.items())),
@@ -57,6 +65,7 @@ def interpret_writers(evidence: Mapping[str, Any], units: Mapping[str, Mapping[s
             if name.startswith("kubepods")
         ),
         rubik=_rubik(evidence.get("rubik"), units.get(RUBIK_UNIT, {})),
+        tuned=_tuned(evidence.get("tuned")),
     )
 
 
@@ -65,3 +74,9 @@ def _rubik(config: Mapping[str, Any] | None, unit: Mapping[str, str]) -> RubikCo
     if config is None or unit.get("ActiveState") != "active":
         return None
     return RubikConfig(config["cgroup_driver"] or RUBIK_DRIVER, tuple(config["features"]))
+
+
+def _tuned(evidence: Mapping[str, Any] | None) -> TunedFacts | None:
+    if evidence is None:
+        return None
+    return TunedFacts(tuple(evidence["profiles"]), evidence["cpu_affinity"], evidence["isolated_cores"])

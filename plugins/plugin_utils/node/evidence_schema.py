@@ -86,7 +86,10 @@ SNAPSHOT_SCHEMA: dict[str, Any] = {
         },
     },
     "?boot": {ANY: [TEXT]},
-    "?writers": {"?rubik": ({"cgroup_driver": TEXT + NOTHING, "features": [TEXT]}, None)},
+    "?writers": {
+        "?rubik": ({"cgroup_driver": TEXT + NOTHING, "features": [TEXT]}, None),
+        "?tuned": ({"profiles": [TEXT], "cpu_affinity": TEXT, "isolated_cores": {ANY: TEXT}}, None),
+    },
     "?distribution": {
         "marks": [TEXT],
         "settings": FILES,

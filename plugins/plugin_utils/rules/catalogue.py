@@ -33,7 +33,9 @@ from . import (
     resource_managers,
     services,
     supported_runtimes,
+    systemd_oomd,
     transaction_records,
+    tuned,
 )
 from .rule_types import Finding, FindingRule, RefusalRule
 
@@ -121,7 +123,10 @@ FINDING_RULES: tuple[FindingRule, ...] = (
     memory_qos.memory_qos_agent_conflict,
     memory_qos.memory_qos_needs_v2,
     qos_agents.two_qos_agents,
-    qos_agents.oomd_kills,
+    systemd_oomd.kills_pods,
+    systemd_oomd.kills_services,
+    tuned.tuned_runs,
+    tuned.tuned_places_processes,
     qos_agents.kubepods_overridden,
     qos_agents.rubik_needs_v1,
     qos_agents.rubik_features_missing,

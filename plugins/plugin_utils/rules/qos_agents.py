@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Agents and daemons that write to the same cgroups: several agents, rubik, systemd-oomd, and the paths they expect."""
+"""Agents that write to the same cgroups: several agents, rubik, stored properties of slices, and paths they expect."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from ..facts.other_writers import QOS_AGENTS
 from ..profile.kubelet_fields import CGROUP_ROOT
 from .evidence import quote_claims, quote_writers
 from .rule_types import Effect, Finding, Severity
-
-_WATCHED = ("kubepods.slice", "-.slice")
 
 
 def two_qos_agents(facts: NodeFacts) -> Iterator[Finding]:
@@ -25,27 +23,6 @@ def two_qos_agents(facts: NodeFacts) -> Iterator[Finding]:
             f"{len(agents)} agents set CPU and memory of pods on this node and overwrite each other's values.",
             agents,
             "Keep one of them: exclude the node from the node selector of the others.",
-        )
-
-
-def oomd_kills(facts: NodeFacts) -> Iterator[Finding]:
-    units = facts.systemd.units
-    killed = tuple(
-        f"{name}: {key}=kill"
-        for name in _WATCHED
-        for key in ("ManagedOOMSwap", "ManagedOOMMemoryPressure")
-        if units.get(name, {}).get(key) == "kill"
-    )
-    active = quote_writers(facts, "systemd-oomd")
-    if active and killed and facts.kubelet.installed:
-        yield Finding(
-            "oomd-kills-pods",
-            Severity.WARNING,
-            Effect.NONE,
-            "systemd-oomd may kill pods without kubelet's knowledge.",
-            (*active, *killed),
-            "Disable systemd-oomd on nodes, or set ManagedOOMSwap=auto and ManagedOOMMemoryPressure=auto for these"
-            " slices.",
         )
 
 

@@ -19,7 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.machine i
     parse_swaps,
     parse_switch,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import KernelFacts
+from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import KernelFacts, TunedFacts
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.other_writers import interpret_writers
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.facts.test_cgroup_modes import (
     OPENEULER_22_03,
@@ -199,3 +199,15 @@ def test_writers_are_found_by_process_unit_and_directory() -> None:
     }
     assert writers.nri_plugins == ("10-a",)
     assert writers.overrides == ("/run/systemd/system.control/kubepods-burstable.slice.d",)
+    assert writers.tuned is None
+
+
+def test_tuned_is_found_by_its_unit_and_node_tuning_by_its_process() -> None:
+    files = {"/etc/tuned/realtime-variables.conf": "1-3"}
+    evidence = {
+        "commands": {"cluster-node-tu": 1},
+        "tuned": {"profiles": ["realtime"], "cpu_affinity": "0", "isolated_cores": files},
+    }
+    writers = interpret_writers(evidence, {"tuned.service": {"ActiveState": "active"}})
+    assert writers.evidence == {"node-tuning": "1 process(es) cluster-node-tu", "tuned": "unit tuned.service"}
+    assert writers.tuned == TunedFacts(("realtime",), "0", files)

@@ -202,6 +202,11 @@ MISSHAPEN: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
     "boot": ({"/etc/default/grub": "psi=1"}, ("boot",), "boot./etc/default/grub is a string, not a list"),
     "static pods": ({"/m": [7]}, ("kubelet", "static_pods"), "kubelet.static_pods./m[0] is a number, not a string"),
     "rubik": ({"rubik": {"cgroup_driver": 1, "features": []}}, ("writers",), "writers.rubik.cgroup_driver is a number"),
+    "tuned": (
+        {"tuned": {"profiles": ["a"], "cpu_affinity": "", "isolated_cores": []}},
+        ("writers",),
+        "writers.tuned.isolated_cores is a list",
+    ),
     "files": ([], ("kubelet", "files"), "kubelet.files is a list, not a mapping"),
     "text": (7, ("runtime", "files", "/etc/containerd/config.toml", "text"), "is a number, not a string"),
     "word": ([1], ("kubelet", "processes", 0, "argv"), "kubelet.processes[0].argv[0] is a number, not a string"),

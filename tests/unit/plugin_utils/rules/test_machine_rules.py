@@ -33,7 +33,6 @@ from ansible_collections.volcano.colocation.tests.unit.plugin_utils.rules.varian
     enabled,
     hybrid,
     numa,
-    oomd,
     plugin_directory,
     realtime,
     reserved,
@@ -156,11 +155,6 @@ SILENT: dict[str, tuple[str, Callable[[Snapshot], Snapshot]]] = {
         lambda node: kubelet_adds(v1(node), "singleProcessOOMKill: true\n"),
     ),
     "v2 that kills single processes": ("single-process-oom-kill-on-v1", lambda node: kubelet_adds(node, SINGLE)),
-    "oomd that leaves slices alone": ("oomd-kills-pods", lambda node: oomd(node, "auto")),
-    "oomd that does not run": (
-        "oomd-kills-pods",
-        lambda node: unit(oomd(node, "kill"), "systemd-oomd.service", ActiveState="inactive"),
-    ),
     "an NRI plugin": ("nri-backup-is-run", lambda node: plugin_directory(node, "/opt/nri/plugins", "10-balloons")),
 }
 

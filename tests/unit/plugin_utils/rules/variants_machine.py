@@ -113,9 +113,18 @@ def reserved(snapshot: Snapshot, *places: str) -> Snapshot:
     return put(kubelet_adds(snapshot, RESERVED), {"system": [], "system.slice": list(places)}, "cgroups", "reserved")
 
 
-def oomd(snapshot: Snapshot, swap: str) -> Snapshot:
+def oomd(snapshot: Snapshot, slice_name: str = "kubepods.slice", **properties: str) -> Snapshot:
+    """A copy where systemd-oomd runs, and a slice has these properties; ManagedOOMMemoryPressure=kill without any."""
     variant = unit(snapshot, "systemd-oomd.service", ActiveState="active")
-    return unit(variant, "-.slice", ManagedOOMSwap=swap, ManagedOOMMemoryPressure="auto")
+    return unit(variant, slice_name, **(properties or {"ManagedOOMMemoryPressure": "kill"}))
+
+
+def tuned(snapshot: Snapshot, affinity: str = "", process: str = "tuned", **isolated: str) -> Snapshot:
+    """A copy where TuneD runs with the profile cpu-partitioning; ``isolated``: isolated_cores of profiles."""
+    files = {f"/etc/tuned/{name.replace('_', '-')}-variables.conf": value for name, value in isolated.items()}
+    evidence = {"profiles": ["cpu-partitioning"], "cpu_affinity": affinity, "isolated_cores": files}
+    writers = {"commands": {process: 1} if process else {}, "folders": {}, "tuned": evidence}
+    return put(snapshot, writers, "writers")
 
 
 def by_socket(node: Snapshot, sockets: int, numa_nodes: int) -> Snapshot:
@@ -203,7 +212,10 @@ VARIANTS: dict[str, tuple[Verdict, Callable[[Snapshot], Snapshot]]] = {
     ),
     "two-qos-agents": (Verdict.MISALIGNED, lambda node: commands(node, koordlet=1, vc_agent=1)),
     "rubik-needs-v1": (Verdict.MISALIGNED, lambda node: commands(node, rubik=1)),
-    "oomd-kills-pods": (Verdict.ALIGNED, lambda node: oomd(node, "kill")),
+    "oomd-kills-pods": (Verdict.ALIGNED, oomd),
+    "oomd-kills-services": (Verdict.ALIGNED, lambda node: oomd(node, "system.slice")),
+    "tuned-runs": (Verdict.ALIGNED, tuned),
+    "tuned-places-processes": (Verdict.ALIGNED, lambda node: tuned(node, cpu_partitioning="1")),
     "kubepods-overridden": (
         Verdict.ALIGNED,
         lambda node: plugin_directory(node, "/etc/systemd/system.control", "kubepods.slice.d", "ssh.service.d"),
