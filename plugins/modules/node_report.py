@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: node_report
-short_description: Print a node's report and write it as JSON
+short_description: Print a node's report and write it as JSON (internal)
 version_added: 0.1.0
 description:
   - Runs only on the controller, for one node. Internal to the collection, whose playbooks use

@@ -40,7 +40,8 @@ def describe(host: Host, path: str) -> dict[str, Any]:
     except OSError as error:
         return {"kind": "unknown", **read_error(error)}
     except ValueError:
-        return {"kind": "unknown", "error": "the path is not valid"}
+        reason = "the path has a null byte" if "\0" in path else "not an absolute path: %r" % path
+        return {"kind": "unknown", "error": reason}
     evidence = {
         "kind": _kind(status.st_mode),
         "mode": "%04o" % stat.S_IMODE(status.st_mode),

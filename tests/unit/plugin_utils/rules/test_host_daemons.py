@@ -131,6 +131,6 @@ def test_isolated_cpus_are_quoted_with_their_file_and_the_kernels_parameters() -
 
 
 def test_the_affinity_that_a_removed_tuned_left_is_reported() -> None:
-    found = findings_by_code(tuned(captured(ALIGNED), "0", process=""))
-    assert found["tuned-places-processes"].evidence == (f"CPUAffinity=0 ({DROP_IN})",)
-    assert "tuned-runs" not in found
+    findings = findings_by_code(tuned(captured(ALIGNED), "0", process=""))
+    assert findings["tuned-places-processes"].evidence == (f"CPUAffinity=0 ({DROP_IN})",)
+    assert "tuned-runs" not in findings
