@@ -7,6 +7,7 @@ Sources: grpc/doc/PROTOCOL-HTTP2.md, grpc/doc/statuscodes.md, RFC 9113.
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import time
@@ -15,6 +16,9 @@ from urllib.parse import unquote
 
 from ..errors import ColocationError, reason_of
 from . import hpack
+
+SOCKET_PATH_LIMIT = 107
+"""Bytes: struct sockaddr_un has 108 with the final null byte, unix(7)."""
 
 # grpc/doc/statuscodes.md
 UNIMPLEMENTED = 12
@@ -236,6 +240,11 @@ class Connection:
 
 
 def _connect(path: str, deadline: float) -> socket.socket:
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+        raise CriUnavailable(
+            f"the container runtime's socket {path} has a path that is too long for a socket",
+            f"Use a path of at most {SOCKET_PATH_LIMIT} bytes",
+        )
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         connection.settimeout(_remaining(deadline))

@@ -94,7 +94,7 @@ CASES = {
     "number beyond all": _setting("pids_max", 10**30, "is out of range", TASKS),
     "number is a list": _setting("pids_max", [1], "pids_max: [1] is not a number or an amount", TASKS),
     "number is a mapping": _setting("pids_max", {"a": 1}, "is not a number or an amount", TASKS),
-    "number is a switch": _setting("pids_max", True, "pids_max: True is not a number or an amount", TASKS),
+    "number is a switch": _setting("pids_max", True, "pids_max: true is not a number or an amount", TASKS),
     "number is a fraction": _setting("pids_max", 1.5, "is not a whole number", TASKS),
     "number in two lines": _setting("pids_max", "1\n2", "is not a whole number", TASKS),
     "weight 0": _setting("cpu_weight", 0, "cpu_weight: 0 is out of range. Use a whole number (weight) from 1 to 10000"),
