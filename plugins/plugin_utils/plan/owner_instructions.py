@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..edit.kubelet_text import edit_kubelet
@@ -15,6 +15,7 @@ from .change_set import Change, OwnerInstructions
 from .desired_state import PlanInputs
 from .file_edits import new_text
 from .kubeadm_patch import unsupported_reason
+from .kubespray_variables import kubespray_variables
 
 KUBEADM_FLAGS = "/var/lib/kubelet/kubeadm-flags.env"
 KUBESPRAY_FLAGS = "/etc/kubernetes/kubelet.env"
@@ -23,22 +24,6 @@ PATCHES_SINCE, ONE_CONFIGMAP_SINCE = (1, 25), (1, 24)
 
 OPENFUYAO = {"cpuManagerPolicy": "static", "kubeReserved.cpu": "0.5", "systemReserved.cpu": "0.5"}
 """What openFuyao's volcano-config-service always writes: README of openFuyao/volcano-config-service."""
-
-KUBESPRAY = {
-    "cgroupDriver": "kubelet_cgroup_driver",
-    "cpuManagerPolicy": "kubelet_cpu_manager_policy",
-    "topologyManagerPolicy": "kubelet_topology_manager_policy",
-    "topologyManagerScope": "kubelet_topology_manager_scope",
-    "readOnlyPort": "kube_read_only_port",
-    "podPidsLimit": "kubelet_pod_pids_limit",
-    "systemReservedCgroup": "system_reserved_cgroups",
-    "kubeReservedCgroup": "kube_reserved_cgroups",
-}
-"""kubespray roles/kubernetes/node/templates/kubelet-config.v1beta1.yaml.j2. Fields without a variable go to
-kubelet_config_extra_args, which the template appends."""
-KUBESPRAY_RESERVED = {"kubeReserved": "kube", "systemReserved": "system"}
-KUBESPRAY_TABLES = {"cpuManagerPolicyOptions": "kubelet_cpu_manager_policy_options", "evictionHard": "eviction_hard"}
-KUBESPRAY_LISTS = {"enforceNodeAllocatable": "kubelet_enforce_node_allocatable"}
 
 
 def desired_values(desired: Iterable[Desired]) -> Mapping[tuple[str, ...], Any]:
@@ -71,47 +56,15 @@ def _kubeadm(inputs: PlanInputs) -> OwnerInstructions:
 
 
 def _kubespray(inputs: PlanInputs) -> OwnerInstructions:
-    variables: dict[str, Any] = {}
-    extra: dict[str, Any] = {}
-    for keys, value in desired_values(inputs.desired).items():
-        _add_kubespray_variable(keys, value, variables, extra)
-    if extra:
-        variables["kubelet_config_extra_args"] = extra
-    driver = inputs.profile.cgroup_driver
-    if driver and inputs.runtime.name == "containerd":
-        # roles/kubernetes/node/tasks/facts.yml: kubelet's driver has another variable (kubespray#8122)
-        variables["containerd_use_systemd_cgroup"] = driver.value == "systemd"
+    runtime = (inputs.runtime.config.path,) if inputs.runtime.name == "containerd" else ()
     return OwnerInstructions(
         "kubespray",
-        (inputs.kubelet.config.path, KUBESPRAY_FLAGS),
-        variables=variables,
-        note="kubespray templates these files again at each run. With kube_reserved and system_reserved it also sets"
-        " kubeReservedCgroup and systemReservedCgroup; control plane nodes use kube_master_cpu_reserved and similar"
-        " variables instead.",
+        (inputs.kubelet.config.path, KUBESPRAY_FLAGS, *runtime),
+        variables=kubespray_variables(inputs),
+        note="kubespray templates these files again at each run, with its own defaults for what no variable sets."
+        " kube_reserved and system_reserved also set kubeReservedCgroup and systemReservedCgroup; up to v2.26 control"
+        " plane nodes use kube_master_cpu_reserved and similar variables instead.",
     )
-
-
-def _add_kubespray_variable(
-    keys: tuple[str, ...], value: Any, variables: dict[str, Any], extra: dict[str, Any]
-) -> None:
-    """Add one value to the variable that the template reads."""
-    key, inner = keys[0], keys[1] if len(keys) > 1 else None
-    if key in KUBESPRAY:
-        variables[KUBESPRAY[key]] = value
-    elif key in KUBESPRAY_LISTS:
-        variables[KUBESPRAY_LISTS[key]] = ",".join(value)
-    elif key == "featureGates" and inner:
-        variables.setdefault("kubelet_feature_gates", []).append(f"{inner}={str(value).lower()}")
-    elif key in KUBESPRAY_TABLES and inner:
-        variables.setdefault(KUBESPRAY_TABLES[key], {})[inner] = value
-    elif key in KUBESPRAY_RESERVED and inner:
-        side = KUBESPRAY_RESERVED[key]
-        variables[f"{side}_reserved"] = True
-        variables[f"{side}_{inner.replace('-', '_')}_reserved"] = value
-    elif inner:
-        extra.setdefault(key, {})[inner] = value
-    else:
-        extra[key] = value
 
 
 def _openfuyao(inputs: PlanInputs) -> OwnerInstructions:
@@ -134,20 +87,23 @@ def _openfuyao(inputs: PlanInputs) -> OwnerInstructions:
 
 
 def owner_instructions(inputs: PlanInputs) -> tuple[OwnerInstructions, ...]:
-    """Instructions for each owner of the node's kubelet configuration; empty if nothing is set or nothing owns it."""
-    if not inputs.desired:
-        return ()
-    known: Mapping[str, Callable[[PlanInputs], OwnerInstructions]] = {"kubeadm": _kubeadm, "kubespray": _kubespray}
+    """Instructions for each owner of the node's files; empty if nothing is set or nothing owns them."""
+    return tuple(_instructions(inputs))
+
+
+def _instructions(inputs: PlanInputs) -> Iterator[OwnerInstructions]:
     layout = inputs.facts.layout.name
-    instructions = [known[layout](inputs)] if layout in known else []
-    if "volcano-config-service" in inputs.facts.writers.evidence:
-        instructions.append(_openfuyao(inputs))
-    return tuple(instructions)
+    if layout == "kubespray" and (inputs.desired or inputs.profile.sets_runtime):
+        yield _kubespray(inputs)
+    if layout == "kubeadm" and inputs.desired:
+        yield _kubeadm(inputs)
+    if "volcano-config-service" in inputs.facts.writers.evidence and inputs.desired:
+        yield _openfuyao(inputs)
 
 
 def overwritten_files(instructions: OwnerInstructions, changes: tuple[Change, ...]) -> tuple[str, ...]:
     """The changed files that their owner regenerates."""
-    written = dict.fromkeys(change.path for change in changes if change.target.startswith("kubelet"))
+    written = dict.fromkeys(change.path for change in changes if change.path is not None)
     return tuple(path for path in written if path in instructions.regenerated_files)
 
 

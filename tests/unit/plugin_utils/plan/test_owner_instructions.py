@@ -51,31 +51,6 @@ def warned(node: Node, options: dict[str, Any]) -> list[Finding]:
     return [finding for finding in profile_findings(plan, PROVISION) if finding.code == "owner-will-overwrite"]
 
 
-def test_kubespray_gets_its_variables(tmp_path: Path) -> None:
-    """roles/kubernetes/node: templates/kubelet-config.v1beta1.yaml.j2, and tasks/facts.yml for containerd's."""
-    assert instructions_for(Node(tmp_path, "kubespray"), DESIRED)["kubespray"]["variables"] == {
-        "kubelet_cgroup_driver": "systemd",
-        "containerd_use_systemd_cgroup": True,
-        "kubelet_cpu_manager_policy": "static",
-        "kubelet_topology_manager_policy": "restricted",
-        "kube_read_only_port": 0,
-        "system_reserved": True,
-        "system_cpu_reserved": "500m",
-        "system_ephemeral_storage_reserved": "1Gi",
-    }
-
-
-def test_fields_without_a_variable_of_kubespray_go_to_its_extra_arguments(tmp_path: Path) -> None:
-    result = instructions_for(
-        Node(tmp_path, "kubespray"), {"reserved_system_cpus": "0", "kube_reserved": {"pid": "1000"}}
-    )
-    assert result["kubespray"]["variables"] == {
-        "kubelet_config_extra_args": {"reservedSystemCPUs": "0"},
-        "kube_reserved": True,
-        "kube_pid_reserved": "1000",
-    }
-
-
 @pytest.mark.parametrize(
     ("version", "names"),
     [
@@ -92,8 +67,15 @@ def test_kubeadm_gets_the_texts_for_its_version(version: str, names: set[str], t
     assert yaml.safe_load(TEXT)["systemReserved"] == {"cpu": "500m", "ephemeral-storage": "1Gi"}
 
 
-def test_an_empty_profile_has_no_instructions(tmp_path: Path) -> None:
-    assert instructions_for(Node(tmp_path, "kubespray"), {}) == {}
+@pytest.mark.parametrize("layout", ["kubespray", "kubeadm"])
+def test_an_empty_profile_has_no_instructions(layout: str, tmp_path: Path) -> None:
+    assert instructions_for(Node(tmp_path, layout), {}) == {}
+
+
+def test_a_profile_of_the_runtime_has_instructions_for_kubespray_only(tmp_path: Path) -> None:
+    options = {"nri": {"enabled": True}}
+    assert list(instructions_for(Node(tmp_path / "1", "kubespray"), options)) == ["kubespray"]
+    assert instructions_for(Node(tmp_path / "2", "kubeadm"), options) == {}
 
 
 def test_a_node_without_owner_has_no_instructions(tmp_path: Path) -> None:
