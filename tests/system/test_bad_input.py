@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.system.node import PROFILE, Node, ansible, lab
+from ansible_collections.volcano.colocation.tests.system.node import PROFILE, Node, Run, ansible, lab
 
 KUBELET = "/var/lib/kubelet/config.yaml"
 CONTAINERD = "/etc/containerd/config.toml"
@@ -61,7 +61,7 @@ TROUBLE = {
 }
 
 # name of a host, its variables, parts of the message
-BAD_VARIABLES: dict[str, tuple[dict[str, Any], list[str]]] = {
+IMPOSSIBLE: dict[str, tuple[dict[str, Any], list[str]]] = {
     "nothing-reserved": (
         {"colocation_system_reserved": {}},
         ["colocation_cpu_manager_policy", "colocation_system_reserved"],
@@ -70,10 +70,14 @@ BAD_VARIABLES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"colocation_system_reserved": {"cpu": "3"}},
         ["3 CPU(s) are reserved and 2 are online", "system_reserved"],
     ),
-    "unknown-driver": ({"colocation_cgroup_driver": "systemctl"}, ["colocation_cgroup_driver", "systemd, cgroupfs"]),
-    "unknown-policy": ({"colocation_cpu_manager_policy": "dynamic"}, ["colocation_cpu_manager_policy", "static"]),
-    "wrong-type": ({"colocation_health_timeout": "soon"}, ["colocation_health_timeout", "int"]),
 }
+"""Variables that are wrong for this node only, and words of the refusal."""
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown-driver": ({"colocation_cgroup_driver": "systemctl"}, "'systemctl' is not one of systemd, cgroupfs"),
+    "unknown-policy": ({"colocation_cpu_manager_policy": "dynamic"}, "'dynamic' is not one of none, static"),
+    "wrong-type": ({"colocation_health_timeout": "soon"}, "soon"),
+}
+"""Variables that are wrong for every node, and words of the message."""
 
 
 @contextmanager
@@ -101,19 +105,36 @@ def test_trouble_on_the_node_is_named_and_nothing_is_touched(node: Node, name: s
     assert node.services() == services
 
 
-def test_impossible_variables_are_named_and_nothing_is_touched(node: Node) -> None:
-    """Each case is a host of one run, and all are this node: an error of one host does not hide the others."""
+def provision_as(node: Node, variables: Mapping[str, dict[str, Any]]) -> Run:
+    """Provision hosts with these variables, by name, which are all this node."""
     host = next(iter(json.loads(Path(node.inventory).read_text())["all"]["children"]["lab"]["hosts"].values()))
-    hosts = {name: {**host, **PROFILE, **variables} for name, (variables, _messages) in BAD_VARIABLES.items()}
+    hosts = {name: {**host, **PROFILE, **own} for name, own in variables.items()}
     inventory = node.directory / "variables.json"
     inventory.write_text(json.dumps({"all": {"hosts": hosts}}))
+    return ansible("volcano.colocation.provision", node.directory, "-i", str(inventory))
+
+
+def test_impossible_variables_are_named_and_nothing_is_touched(node: Node) -> None:
+    """An error of one host does not hide the others."""
     before, services = node.tree(), node.services()
-    run = ansible("volcano.colocation.provision", node.directory, "-i", str(inventory))
+    run = provision_as(node, {name: variables for name, (variables, _messages) in IMPOSSIBLE.items()})
     assert run.code != 0
-    for name, (_variables, messages) in BAD_VARIABLES.items():
+    for name, (_variables, messages) in IMPOSSIBLE.items():
         assert (run.recap(name)["failed"], run.recap(name)["changed"]) == (1, 0), run.output
         refusal = next(line for line in run.output.splitlines() if line.startswith(f"fatal: [{name}]"))
         assert [words for words in messages if words not in refusal] == []
+    assert (node.tree(), node.services()) == (before, services)
+
+
+def test_wrong_values_are_named_for_each_host_and_nothing_is_touched(node: Node) -> None:
+    before, services = node.tree(), node.services()
+    run = provision_as(node, {name: variables for name, (variables, _words) in WRONG.items()})
+    assert run.code != 0
+    assert run.output.count("fatal: ") == 1, run.output
+    for name, (variables, words) in WRONG.items():
+        (variable,) = variables
+        assert f"{name}: {variable}: " in run.output
+        assert words in run.output
     assert (node.tree(), node.services()) == (before, services)
 
 

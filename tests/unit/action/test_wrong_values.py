@@ -46,7 +46,7 @@ def test_a_wrong_value_is_one_short_line_for_all_hosts(tmp_path: Path, name: str
             "presnt",
             "'presnt' is not one of present, absent; did you",
         ),
-        ("provision", "colocation_rollout_batches", {"a": 1}, '{"a": 1} is not a list'),
+        ("provision", "colocation_rollout_batches", {}, "colocation_rollout_batches: {} is not a list"),
     ],
 )
 def test_every_playbook_checks_the_variables_of_its_roles(
