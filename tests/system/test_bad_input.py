@@ -74,7 +74,7 @@ IMPOSSIBLE: dict[str, tuple[dict[str, Any], list[str]]] = {
 """Variables that are wrong for this node only, and words of the refusal."""
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "unknown-driver": ({"colocation_cgroup_driver": "systemctl"}, "'systemctl' is not one of systemd, cgroupfs"),
-    "unknown-policy": ({"colocation_cpu_manager_policy": "dynamic"}, "'dynamic' is not one of none, static"),
+    "unknown-policy": ({"colocation_cpu_manager_policy": "dynamic"}, "'dynamic' is not one of"),
     "wrong-type": ({"colocation_health_timeout": "soon"}, "soon"),
 }
 """Variables that are wrong for every node, and words of the message."""
