@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import socket
 
+CONNECTION_FAILED = "the connection failed"
+"""The reason if neither the system nor a library has one."""
+
 
 def reason_of(error: BaseException) -> str:
     """Why the system or a library failed, in the system's words and without the number and the name of a class."""
     cause = getattr(error, "reason", error)
     if isinstance(cause, socket.timeout):
         return "no response in time"
-    return str(getattr(cause, "strerror", None) or "the connection failed")
+    return str(getattr(cause, "strerror", None) or CONNECTION_FAILED)
 
 
 class InvalidValue(ValueError):

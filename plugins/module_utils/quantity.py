@@ -51,7 +51,7 @@ def parse_cpu_list(text: str) -> frozenset[int]:
         if last < first:
             raise InvalidValue("%r is not a CPU list: %s runs backwards" % (text, part))
         if last > _LAST_CPU:
-            raise InvalidValue("%r is not a CPU list: there is no CPU %d" % (text, last))
+            raise InvalidValue("%r is not a CPU list: CPU %d does not exist" % (text, last))
         cpus.update(range(first, last + 1))
     return frozenset(cpus)
 

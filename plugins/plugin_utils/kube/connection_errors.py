@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 import yaml
 
+from ...module_utils.errors import CONNECTION_FAILED
 from ..edit.readers import yaml_error
 
-UNKNOWN = "the connection failed"
 _HOST = re.compile(r"host='([^']*)', port=(\d+)")
 
 
@@ -25,7 +25,7 @@ def describe_connection(error: BaseException) -> str:
     """The reason for a request without a response."""
     causes = list(_causes(error))
     known = (_describe(cause) for cause in causes)
-    reason = next((reason for reason in known if reason), UNKNOWN)
+    reason = next((reason for reason in known if reason), CONNECTION_FAILED)
     host = next((match for match in map(_HOST.search, map(str, causes)) if match), None)
     return f"{host[1]}:{host[2]}: {reason}" if host else reason
 

@@ -227,7 +227,9 @@ CASES = {
         "'1E999999999' is not a Kubernetes quantity", "kubeReserved: {memory: 1E999999999}"
     ),
     "CPUs run backwards": _kubelet_would_not_start("5-1 runs backwards", "reservedSystemCPUs: 5-1"),
-    "CPUs without end": _kubelet_would_not_start("there is no CPU 999999999999", "reservedSystemCPUs: 0-999999999999"),
+    "CPUs without end": _kubelet_would_not_start(
+        "CPU 999999999999 does not exist", "reservedSystemCPUs: 0-999999999999"
+    ),
     "CPUs half": _kubelet_would_not_start("'0-' is not a CPU list", "reservedSystemCPUs: 0-"),
     "memory is a word": _kubelet_would_not_start("reservedMemory is not a list", "reservedMemory: all"),
     "memory without limits": _kubelet_would_not_start("has an entry without limits", "reservedMemory: [{numaNode: 0}]"),

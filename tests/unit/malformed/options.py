@@ -63,7 +63,7 @@ CASES = {
     "resource without a name": _kubelet("kube_reserved: '' cannot be reserved", kube_reserved={"": "1"}),
     "CPUs half": _kubelet(f"reserved_system_cpus: '0-' {CPUS}", reserved_system_cpus="0-"),
     "CPUs backwards": _kubelet("3-1 runs backwards", reserved_system_cpus="3-1"),
-    "CPUs without end": _kubelet("there is no CPU 99999999999", reserved_system_cpus="0-99999999999"),
+    "CPUs without end": _kubelet("CPU 99999999999 does not exist", reserved_system_cpus="0-99999999999"),
     "CPUs end their line": _kubelet(
         "reserved_system_cpus: '0\\n' starts or ends with whitespace", reserved_system_cpus="0\n"
     ),

@@ -106,7 +106,7 @@ CASES = {
     "memory with an absurd exponent": _setting("memory_max", "1e999", "memory_max: ", BYTES),
     "memory in another unit": _setting("memory_max", "5Xi", "memory_max: '5Xi' is not a Kubernetes quantity", BYTES),
     "more than all memory": _setting("memory_max", "101%", "101% is more than 100%", BYTES),
-    "CPUs without end": _setting("cpuset_cpus", "0-99999999999", "there is no CPU 99999999999"),
+    "CPUs without end": _setting("cpuset_cpus", "0-99999999999", "CPU 99999999999 does not exist"),
     "CPUs backwards": _setting("cpuset_cpus", "3-1", "3-1 runs backwards"),
     "CPUs of words": _setting("cpuset_cpus", ["a"], "'a' is not a CPU list"),
     "switch is a word": _setting("cpu_idle", "maybe", "cpu_idle: 'maybe' is neither true nor false"),
