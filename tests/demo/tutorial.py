@@ -32,7 +32,8 @@ _VOLATILE = (
     (re.compile(r"[0-9a-f]{12,}(_[0-9a-f]{4,})*"), "ID"),
     (re.compile(r"\bkernel \S+"), "kernel VERSION"),
     (re.compile(r"\b(ok|skipped)=\d+"), r"\1=N"),
-    (re.compile(r"\b\d+ (misplaced|container|running|in kubepods)"), r"N \1"),
+    # While the drivers differ, kubelet stops and starts pods again a few times after it has started.
+    (re.compile(r"\b\d+ (pod\(s\)|misplaced|container|running|in kubepods)"), r"N \1"),
     (re.compile(r'"checksum":\d+'), '"checksum":N'),
     (re.compile(r", (\d+ min )?\d+ s$"), ", DURATION"),
     (re.compile(r"\s+"), " "),
