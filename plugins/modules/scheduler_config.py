@@ -66,6 +66,13 @@ options:
     type: list
     elements: str
     default: []
+  reclaim:
+    description:
+      - Whether to add the action C(reclaim) behind C(preempt) if it is missing. C(preempt) never takes resources from
+        another queue; C(reclaim) takes them from reclaimable queues, for a queue that has less than it deserves.
+      - With V(false) an existing C(reclaim) stays. O(dropped_actions) removes it.
+    type: bool
+    default: false
   usage:
     description:
       - Load-aware scheduling. Adds the plugin C(usage) to the first tier, or sets the thresholds of an existing one.
@@ -87,6 +94,37 @@ options:
         type: bool
         default: true
         aliases: [keep_off]
+      weight:
+        description: The weight of the plugin's score for a node, 5 in Volcano. If it is not set, it is not changed.
+        type: int
+      cpu_weight:
+        description: The weight of the CPU usage in this score, 1 in Volcano. If it is not set, it is not changed.
+        type: int
+      memory_weight:
+        description: The same for memory. It and O(usage.cpu_weight) cannot both be 0.
+        type: int
+  binpack:
+    description:
+      - Scores of the plugin C(binpack), which prefers nodes with few free resources. Sets the arguments of an existing
+        plugin, or adds it as the last one of the last tier. If it is not set, the plugin is not changed.
+    type: dict
+    suboptions:
+      weight:
+        description:
+          - The weight of the plugin's score for a node, 0 or more, 1 in Volcano. With V(0) the plugin does nothing. If
+            it is not set, it is not changed.
+        type: int
+      cpu:
+        description: The weight of the CPU in this score, 0 or more, 1 in Volcano. If it is not set, it is not changed.
+        type: int
+      memory:
+        description: The same for memory.
+        type: int
+      resources:
+        description:
+          - Weights of extended resources by their names, such as C(nvidia.com/gpu). Other resources that the plugin
+            already counts stay. With V(0) a resource does not count.
+        type: dict
   metrics:
     description: The source of the nodes' usage for the scheduler. If it is not set, the configuration is not changed.
     type: dict

@@ -119,12 +119,25 @@ SCHEDULER_CONFIG: Spec = {
     "configmap_key": {"type": "str", "default": "volcano-scheduler.conf"},
     "edit_configmap": {"type": "bool", "default": True},
     "dropped_actions": {"type": "list", "elements": "str", "default": []},
+    "reclaim": {"type": "bool", "default": False},
     "usage": {
         "type": "dict",
         "options": {
             "cpu": {"type": "int", "default": 60},
             "memory": {"type": "int", "default": 60},
             "enable_predicate": {"type": "bool", "default": True, "aliases": ["keep_off"]},
+            "weight": {"type": "int"},
+            "cpu_weight": {"type": "int"},
+            "memory_weight": {"type": "int"},
+        },
+    },
+    "binpack": {
+        "type": "dict",
+        "options": {
+            "weight": {"type": "int"},
+            "cpu": {"type": "int"},
+            "memory": {"type": "int"},
+            "resources": {"type": "dict"},
         },
     },
     "metrics": {

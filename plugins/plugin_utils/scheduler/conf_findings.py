@@ -13,7 +13,16 @@ from ..releases.minimum_versions import VOLCANO
 from ..rules.rule_types import Effect, Finding, Severity
 from .installed_volcano import is_known_release
 from .target_spec import Watermarks
-from .volcano_conf import KNOWN_ACTIONS, NEEDED_ACTIONS, USAGE_PLUGIN, Usage, list_plugins, parse_actions, plugins_named
+from .volcano_conf import (
+    KNOWN_ACTIONS,
+    NEEDED_ACTIONS,
+    RECLAIM,
+    USAGE_PLUGIN,
+    Usage,
+    list_plugins,
+    parse_actions,
+    plugins_named,
+)
 
 METRICS = ("prometheus", "prometheus_adaptor", "elasticsearch")
 """volcano pkg/scheduler/metrics/source/metrics_client.go, NewMetricsClient."""
@@ -147,7 +156,7 @@ def _metrics(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
     """Only these two plugins select what a queue has to give back (plugins/capacity, proportion: ReclaimableFn)."""
-    if "reclaim" in parse_actions(document.get("actions")) and not any(
+    if RECLAIM in parse_actions(document.get("actions")) and not any(
         plugins_named(document, name) for name in QUEUE_PLUGINS
     ):
         yield Finding(
@@ -213,7 +222,7 @@ def ignored_queue_fields(document: Mapping[str, Any], fields: Mapping[str, tuple
         ignored.append(("parent", "the plugin capacity with enableHierarchy: true is missing"))
     if capacity and "weight" in fields:
         ignored.append(("weight", "capacity divides by deserved, not by weight"))
-    if "reclaim" not in parse_actions(document.get("actions")) and "reclaimable" in fields:
+    if RECLAIM not in parse_actions(document.get("actions")) and "reclaimable" in fields:
         ignored.append(("reclaimable", "the action reclaim is missing"))
     if not ignored:
         return ()

@@ -9,15 +9,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...module_utils.safe_text import quote_value
 from ..profile.validators import ProfileError
 from .admission_policies import Admission, parse_admission
 from .priority_classes import PriorityClass, parse_classes
 from .queues import Queue, parse_queues
-from .volcano_conf import NEEDED_ACTIONS, DesiredConf, Metrics, Usage
+from .volcano_conf import NEEDED_ACTIONS, RECLAIM, Binpack, DesiredConf, Metrics, Usage
 
 VOLCANO_DEFAULTS = {"cpu_high": 80, "memory_high": 60, "cpu_low": 30, "memory_low": 30}
 """volcano pkg/agent/config/utils, the defaults of evictingConfig."""
 OPENFUYAO_DEFAULT, OPENFUYAO_HIGHEST = 60, 99
+USAGE_WEIGHTS = {"weight": "usage.weight", "cpu_weight": "cpu.weight", "memory_weight": "memory.weight"}
+"""Options and the arguments that they set: volcano pkg/scheduler/plugins/usage/usage.go."""
+BINPACK_WEIGHTS = {"weight": "binpack.weight", "cpu": "binpack.cpu", "memory": "binpack.memory"}
+"""The same for volcano pkg/scheduler/plugins/binpack/binpack.go."""
+_WHOLE_NUMBER = re.compile(r"[0-9]+")
+_RESOURCE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?")
 _DURATION = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h))+")
 
 
@@ -62,12 +69,41 @@ def _openfuyao(option: str, options: Mapping[str, int]) -> Watermarks:
     return Watermarks(options.get("cpu_high", OPENFUYAO_DEFAULT), options.get("memory_high", OPENFUYAO_DEFAULT))
 
 
-def parse_usage(option: str, cpu: int, memory: int, *, enable_predicate: bool) -> Usage:
-    """Thresholds of load-aware scheduling, 0 to 100."""
-    for name, value in (("cpu", cpu), ("memory", memory)):
-        if not 0 <= value <= 100:
-            raise ProfileError(f"{option}.{name}", f"{value} is not a percentage from 0 to 100")
-    return Usage(cpu, memory, enable_predicate)
+def parse_usage(option: str, values: Mapping[str, Any]) -> Usage:
+    """Thresholds of load-aware scheduling, 0 to 100, and its weights."""
+    for name in ("cpu", "memory"):
+        if not 0 <= values[name] <= 100:
+            raise ProfileError(f"{option}.{name}", f"{values[name]} is not a percentage from 0 to 100")
+    weights = _weights(option, values, USAGE_WEIGHTS)
+    if weights.get("cpu.weight") == weights.get("memory.weight") == 0:
+        raise ProfileError(f"{option}.cpu_weight", "it and memory_weight are 0; the plugin divides by their sum")
+    return Usage(values["cpu"], values["memory"], values["enable_predicate"], weights)
+
+
+def parse_binpack(option: str, values: Mapping[str, Any]) -> Binpack:
+    """The weights of the plugin binpack, each 0 or more."""
+    location, resources = f"{option}.resources", {}
+    for name, value in (values["resources"] or {}).items():
+        if name in ("cpu", "memory"):
+            raise ProfileError(f"{location}.{name}", f"the plugin ignores it; set {option}.{name}")
+        if not _RESOURCE.fullmatch(name):
+            raise ProfileError(f"{location}.{name}", "it is not the name of a resource, such as nvidia.com/gpu")
+        if not _WHOLE_NUMBER.fullmatch(str(value)):
+            raise ProfileError(f"{location}.{name}", f"{quote_value(value)} is not a whole number from 0")
+        resources[name] = int(value)
+    return Binpack(_weights(option, values, BINPACK_WEIGHTS), resources)
+
+
+def _weights(option: str, values: Mapping[str, int | None], arguments: Mapping[str, str]) -> dict[str, int]:
+    """The weights that are set, by the names of the plugin's arguments."""
+    weights = {}
+    for name, argument in arguments.items():
+        value = values[name]
+        if value is not None and value < 0:
+            raise ProfileError(f"{option}.{name}", f"{value} is negative")
+        if value is not None:
+            weights[argument] = value
+    return weights
 
 
 def parse_metrics(option: str, kind: str, address: str, interval: str) -> Metrics:
@@ -122,13 +158,15 @@ def _conf(options: Mapping[str, Any]) -> DesiredConf:
     for action in dropped:
         if action in NEEDED_ACTIONS:
             raise ProfileError("dropped_actions", f"{action} is required for colocation")
-    usage, metrics = options["usage"], options["metrics"]
+    if options["reclaim"] and RECLAIM in dropped:
+        raise ProfileError("dropped_actions", f"it names {RECLAIM}, which {RECLAIM}: true adds; remove one of the two")
+    usage, metrics, binpack = options["usage"], options["metrics"], options["binpack"]
     return DesiredConf(
         dropped,
-        parse_usage("usage", usage["cpu"], usage["memory"], enable_predicate=usage["enable_predicate"])
-        if usage
-        else None,
+        parse_usage("usage", usage) if usage else None,
         parse_metrics("metrics", metrics["type"], metrics["address"], metrics["interval"]) if metrics else None,
+        options["reclaim"],
+        parse_binpack("binpack", binpack) if binpack else None,
     )
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,13 +36,18 @@ KNOWN_ACTIONS = (
 
 def parse_actions(text: object) -> tuple[str, ...]:
     """The names in ``actions``, split as volcano pkg/scheduler/util.go does (unmarshalSchedulerConf)."""
-    return tuple(name.strip() for name in str(text or "").split(",") if name.strip())
+    return _split_names(str(text or ""))
 
 
-def order_actions(actions: Sequence[str], dropped: Iterable[str] = ()) -> tuple[str, ...]:
-    """The needed actions in their order, and every other current action that is not dropped.
+def _split_names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def order_actions(actions: Sequence[str], dropped: Iterable[str] = (), added: Iterable[str] = ()) -> tuple[str, ...]:
+    """The needed actions in their order, every other current action that is not dropped, and the added ones.
 
     Another action stays directly behind the needed one that it followed; one that followed none stays in front.
+    An added action that is missing follows the last needed one directly.
     """
     removed = frozenset(dropped)
     behind: dict[str | None, list[str]] = {}
@@ -52,24 +57,43 @@ def order_actions(actions: Sequence[str], dropped: Iterable[str] = ()) -> tuple[
             last = name
         elif name not in removed:
             behind.setdefault(last, []).append(name)
+    missing = [name for name in added if name not in actions]
+    behind[NEEDED_ACTIONS[-1]] = [*missing, *behind.get(NEEDED_ACTIONS[-1], ())]
     result = list(behind.get(None, ()))
     for name in NEEDED_ACTIONS:
         result += [name, *behind.get(name, ())]
     return tuple(result)
 
 
-PRIORITY_PLUGIN, GANG_PLUGIN, USAGE_PLUGIN = "priority", "gang", "usage"
+RECLAIM = "reclaim"
+PRIORITY_PLUGIN, GANG_PLUGIN, USAGE_PLUGIN, BINPACK_PLUGIN = "priority", "gang", "usage", "binpack"
+BINPACK_RESOURCES = "binpack.resources"
 GANG_SETTINGS: Mapping[Path, bool] = {("enablePreemptable",): False, ("enableJobStarving",): False}
 """Gang can veto which pods are evicted and for which jobs; without that BE pods of any job can be evicted."""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Thresholds of load-aware scheduling in percent. ``enable_predicate``: nodes above them get no pod at all."""
+    """Thresholds of load-aware scheduling in percent. ``enable_predicate``: nodes above them get no pod at all.
+
+    ``weights`` has the weights to set by the names of the plugin's arguments; others stay.
+    """
 
     cpu: int = 60
     memory: int = 60
     enable_predicate: bool = True
+    weights: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Binpack:
+    """``weights`` has the weights to set by the names of the plugin's arguments, ``resources`` those of extended ones.
+
+    Others stay, and so do resources that the plugin already counts.
+    """
+
+    weights: Mapping[str, int] = field(default_factory=dict)
+    resources: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,6 +112,8 @@ class DesiredConf:
     dropped_actions: tuple[str, ...] = ()
     usage: Usage | None = None
     metrics: Metrics | None = None
+    reclaim: bool = False
+    binpack: Binpack | None = None
 
 
 @dataclass(frozen=True)
@@ -129,13 +155,14 @@ def edit_conf(text: str, desired: DesiredConf) -> str:
     if not list_plugins(document):
         raise EditError("it has no tier with plugins", None, "Restore upstream's default configuration first")
     current = parse_actions(document.get("actions"))
-    actions = order_actions(current, desired.dropped_actions)
+    actions = order_actions(current, desired.dropped_actions, (RECLAIM,) if desired.reclaim else ())
     if actions != current:
         text = edit_yaml(text, {("actions",): ", ".join(actions)})
     text = _priority_first(text)
     for gang in plugins_named(read_yaml(text), GANG_PLUGIN):
         text = set_in_item(text, gang.path, GANG_SETTINGS)
     text = _with_usage(text, desired.usage)
+    text = _with_binpack(text, desired.binpack)
     return _with_metrics(text, desired.metrics)
 
 
@@ -151,20 +178,46 @@ def _priority_first(text: str) -> str:
 def _with_usage(text: str, usage: Usage | None) -> str:
     if usage is None:
         return text
-    thresholds: dict[str, Any] = {"cpu": usage.cpu, "mem": usage.memory}
+    weights, thresholds = dict(usage.weights), {"cpu": usage.cpu, "mem": usage.memory}
     plugins = plugins_named(read_yaml(text), USAGE_PLUGIN)
     for plugin in plugins:
-        changes: dict[Path, Any] = {("arguments", "thresholds", name): value for name, value in thresholds.items()}
+        changes: dict[Path, Any] = {("arguments", name): value for name, value in weights.items()}
+        changes |= {("arguments", "thresholds", name): value for name, value in thresholds.items()}
         if bool(plugin.settings.get("enablePredicate", True)) is not usage.enable_predicate:
             changes["enablePredicate",] = usage.enable_predicate
         text = set_in_item(text, plugin.path, changes)
     if plugins:
         return text
-    item: dict[str, Any] = {"name": USAGE_PLUGIN, "arguments": {"thresholds": thresholds}}
-    if not usage.enable_predicate:
-        item = {"name": USAGE_PLUGIN, "enablePredicate": False, "arguments": {"thresholds": thresholds}}
+    predicate = {} if usage.enable_predicate else {"enablePredicate": False}
+    item: dict[str, Any] = {"name": USAGE_PLUGIN, **predicate, "arguments": {**weights, "thresholds": thresholds}}
     last = max(plugin.index for plugin in list_plugins(read_yaml(text)) if plugin.tier == 0)
     return insert_item(text, ("tiers", 0, "plugins"), last + 1, item)
+
+
+def _with_binpack(text: str, binpack: Binpack | None) -> str:
+    if binpack is None:
+        return text
+    plugins = plugins_named(read_yaml(text), BINPACK_PLUGIN)
+    for plugin in plugins:
+        arguments = _binpack_arguments(binpack, plugin.settings.get("arguments"))
+        text = set_in_item(text, plugin.path, {("arguments", name): value for name, value in arguments.items()})
+    if plugins:
+        return text
+    arguments = _binpack_arguments(binpack, None)
+    item: dict[str, Any] = {"name": BINPACK_PLUGIN, **({"arguments": arguments} if arguments else {})}
+    last = list_plugins(read_yaml(text))[-1]
+    return insert_item(text, last.path[:-1], last.index + 1, item)
+
+
+def _binpack_arguments(binpack: Binpack, current: object) -> dict[str, Any]:
+    """The arguments to set. A resource counts only if ``binpack.resources`` names it (plugins/binpack/binpack.go)."""
+    listed = current.get(BINPACK_RESOURCES) if isinstance(current, Mapping) else None
+    names = _split_names(listed) if isinstance(listed, str) else ()
+    arguments: dict[str, Any] = dict(binpack.weights)
+    missing = [name for name in binpack.resources if name not in names]
+    if missing:
+        arguments[BINPACK_RESOURCES] = ", ".join((*names, *missing))
+    return arguments | {f"{BINPACK_RESOURCES}.{name}": weight for name, weight in binpack.resources.items()}
 
 
 def _with_metrics(text: str, metrics: Metrics | None) -> str:

@@ -134,6 +134,7 @@ def test_the_qos_profile_of_the_role_is_that_of_the_module() -> None:
     ("variable", "option"),
     [
         ("colocation_scheduler_usage", "usage"),
+        ("colocation_scheduler_binpack", "binpack"),
         ("colocation_scheduler_metrics", "metrics"),
         ("colocation_scheduler_watermarks", "watermarks"),
         ("colocation_priority_classes", "priority_classes"),

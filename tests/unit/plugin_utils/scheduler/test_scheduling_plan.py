@@ -364,6 +364,14 @@ def test_findings_are_those_of_the_new_text() -> None:
     ]
 
 
+def test_reclaim_cannot_be_added_and_dropped() -> None:
+    message = "^dropped_actions: it names reclaim, which reclaim: true adds; remove one of the two$"
+    with pytest.raises(ProfileError, match=message):
+        parse_target_spec(options(dropped_actions=["reclaim"], reclaim=True))
+    dropped = parse_target_spec(options(dropped_actions=["reclaim"])).conf
+    assert dropped == DesiredConf(("reclaim",))
+
+
 def test_an_action_that_is_needed_cannot_be_dropped() -> None:
     with pytest.raises(ProfileError, match="dropped_actions: preempt is required for colocation"):
         parse_target_spec(options(dropped_actions=["preempt"]))

@@ -35,6 +35,23 @@ def test_the_needed_actions_are_ordered_and_others_keep_their_position(current: 
     assert ", ".join(order_actions(parse_actions(current), parse_actions(dropped))) == after
 
 
+@pytest.mark.parametrize(
+    ("current", "dropped", "after"),
+    [
+        ("enqueue, allocate, backfill", "enqueue", "allocate, backfill, preempt, reclaim"),
+        ("allocate, backfill, preempt, shuffle", "", "allocate, backfill, preempt, reclaim, shuffle"),
+        ("enqueue, allocate, backfill, reclaim, preempt", "", "enqueue, allocate, backfill, reclaim, preempt"),
+        ("reclaim, allocate", "", "reclaim, allocate, backfill, preempt"),
+    ],
+)
+def test_reclaim_follows_preempt_and_an_existing_one_stays(current: str, dropped: str, after: str) -> None:
+    text = WRITTEN.replace("enqueue, allocate, backfill, preempt", current)
+    desired = DesiredConf(parse_actions(dropped), reclaim=True)
+    once = edit_conf(text, desired)
+    assert once == WRITTEN.replace("enqueue, allocate, backfill, preempt", after)
+    assert edit_conf(once, desired) == once
+
+
 @pytest.mark.parametrize("actions", ["allocate,backfill,preempt", "enqueue, allocate, backfill, preempt, reclaim"])
 def test_a_correct_order_keeps_its_spelling(actions: str) -> None:
     text = WRITTEN.replace("enqueue, allocate, backfill, preempt", actions)

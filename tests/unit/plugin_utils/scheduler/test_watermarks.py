@@ -14,6 +14,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.targe
     parse_watermarks,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import Metrics, Usage
+from ansible_collections.volcano.colocation.tests.support.clusters.volcano_clusters import filled
 
 
 def test_the_defaults_are_those_of_the_two_systems() -> None:
@@ -42,13 +43,13 @@ def test_what_an_agent_would_refuse_is_refused(settings: dict[str, int | None], 
 
 @pytest.mark.parametrize(("cpu", "memory"), [(0, 0), (100, 100), (60, 60)])
 def test_thresholds_are_percentages(cpu: int, memory: int) -> None:
-    assert parse_usage("u", cpu, memory, enable_predicate=True) == Usage(cpu, memory)
+    assert parse_usage("u", filled("usage", cpu=cpu, memory=memory)) == Usage(cpu, memory)
 
 
 @pytest.mark.parametrize(("cpu", "memory", "name"), [(-1, 60, "cpu"), (60, 101, "memory")])
 def test_other_thresholds_are_refused(cpu: int, memory: int, name: str) -> None:
     with pytest.raises(ProfileError, match=rf"u\.{name}: .* from 0 to 100"):
-        parse_usage("u", cpu, memory, enable_predicate=True)
+        parse_usage("u", filled("usage", cpu=cpu, memory=memory))
 
 
 @pytest.mark.parametrize("interval", ["30s", "1m30s", "500ms", "1.5h"])
