@@ -49,7 +49,7 @@ class SchedulerCluster:
             self.client.find(deployment) if volcano else None,
             {name: crd for name, crd in crds.items() if crd is not None},
             tuple(self.client.list_objects(CLASSES, "PriorityClass") or ()) if target.classes else (),
-            tuple(self.client.list_objects(QUEUES, "Queue") or ()) if target.queues else (),
+            tuple(self.client.list_objects(QUEUES, "Queue") or ()) if volcano else (),
             policies,
             versions,
             self._source(find_metrics(target.conf, _config_text(conf, target.key))),

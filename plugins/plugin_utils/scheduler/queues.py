@@ -28,7 +28,7 @@ Amounts = Mapping[str, str]
 class Queue:
     """``capability`` is its limit, ``guarantee`` is reserved for it, ``deserved`` it may reclaim from other queues.
 
-    A field that is None keeps its value. ``pods``: how many it has now.
+    A field that is None keeps its value. ``pods``: how many it has now. ``closed``: it takes no jobs and has none.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Queue:
     reclaimable: bool | None = None
     parent: str | None = None
     pods: int = 0
+    closed: bool = False
 
     def manifest(self) -> dict[str, Any]:
         spec: dict[str, Any] = {
@@ -126,6 +127,7 @@ def parse_queue(manifest: Mapping[str, Any]) -> Queue:
         spec.get("reclaimable"),
         spec.get("parent"),
         int(pods),
+        status.get("state") == "Closed",
     )
 
 
@@ -140,7 +142,7 @@ def check_queues(desired: Sequence[Queue], observed: Iterable[Queue], known_fiel
     ``known_fields`` are those of the cluster's CRD: an API server silently drops a field that the CRD lacks.
     """
     existing = {queue.name: queue for queue in observed}
-    tree = {**existing, **{queue.name: _apply_spec(queue, existing.get(queue.name)) for queue in desired}}
+    tree = queues_after(desired, existing)
     reasons = [*_unknown_fields(desired, known_fields), *_broken_parents(desired, tree)]
     if not reasons:
         names = _affected_queues(desired, tree)
@@ -150,6 +152,11 @@ def check_queues(desired: Sequence[Queue], observed: Iterable[Queue], known_fiel
         raise ClusterError(
             f"The queues are inconsistent: {'; '.join(reasons)}", "Nothing was changed. Correct colocation_queues."
         )
+
+
+def queues_after(desired: Iterable[Queue], existing: Mapping[str, Queue]) -> dict[str, Queue]:
+    """All queues after the change, by name."""
+    return {**existing, **{queue.name: _apply_spec(queue, existing.get(queue.name)) for queue in desired}}
 
 
 def _apply_spec(desired: Queue, current: Queue | None) -> Queue:
@@ -165,6 +172,7 @@ def _apply_spec(desired: Queue, current: Queue | None) -> Queue:
         current.reclaimable if desired.reclaimable is None else desired.reclaimable,
         current.parent if desired.parent is None else desired.parent,
         current.pods,
+        current.closed,
     )
 
 

@@ -31,6 +31,7 @@ from .installed_volcano import (
     spec_fields,
 )
 from .priority_classes import check_classes
+from .queue_starvation import online_jobs_can_starve
 from .queues import check_queues, parents_first, parse_queue, queues_by_field
 from .target_spec import TargetSpec
 from .volcano_conf import edit_conf
@@ -169,6 +170,7 @@ def _findings(target: TargetSpec, state: SchedulerState, document: Object | None
         *lint(location, document),
         *thresholds_above_watermarks(usage, target.watermarks),
         *ignored_queue_fields(document, queues_by_field(target.queues)),
+        *online_jobs_can_starve(document, target.queues, map(parse_queue, state.queues)),
     )
 
 

@@ -34,6 +34,7 @@ from ansible_collections.volcano.colocation.tests.support.clusters.volcano_clust
 )
 
 SPACE = "volcano-system"
+QUEUES = "scheduling.volcano.sh/v1beta1"
 POLICIES = "admissionregistration.k8s.io/v1"
 DESIRED = {
     "cluster_uid": UID,
@@ -44,7 +45,7 @@ DESIRED = {
 
 
 def server(**different: Any) -> Server:
-    api_server = Server(**{"apis": ("scheduling.volcano.sh/v1beta1", POLICIES), **different})
+    api_server = Server(**{"apis": (QUEUES, POLICIES), **different})
     conf = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": MAP, "namespace": SPACE}, "data": {KEY: TEXT}}
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}}
     api_server.add(conf, space, deployment(), *(crd(name, *FIELDS) for name in REQUIRED_CRDS))
@@ -121,7 +122,7 @@ def test_check_mode_then_the_run_then_nothing_then_back_then_nothing(kubeconfig:
 
 
 def test_a_server_without_policies_gets_the_rest_and_the_reason(kubeconfig: str) -> None:
-    api_server = server(apis=("scheduling.volcano.sh/v1beta1",))
+    api_server = server(apis=(QUEUES,))
     result = run(api_server, {**DESIRED, "kubeconfig": kubeconfig})
     # Ansible takes a result with one of these keys for something else than a change.
     assert not result.keys() & {"skipped", "failed", "unreachable", "exception"}
@@ -181,6 +182,24 @@ def test_the_findings_have_their_remedies(kubeconfig: str) -> None:
     assert finding["remedy"].startswith("Remove enqueue")
 
 
+def test_reclaim_lets_the_queues_of_a_cluster_take_from_each_other(kubeconfig: str) -> None:
+    api_server = server()
+    for name in ("root", "default", "online"):
+        spec = {"reclaimable": name == "default"}
+        api_server.add({"apiVersion": QUEUES, "kind": "Queue", "metadata": {"name": name}, "spec": spec})
+    options: dict[str, Any] = {"kubeconfig": kubeconfig, "cluster_uid": UID, "dropped_actions": ["enqueue"]}
+    (finding,) = run(api_server, options)["findings"]
+    assert (finding["code"], finding["evidence"][1]) == (
+        "scheduler-online-jobs-can-starve",
+        "queues = default, online",
+    )
+    options["queues"] = [{"name": "default"}]
+    result = run(api_server, {**options, "reclaim": True})
+    assert (result["findings"], "backfill, preempt, reclaim" in text(api_server)) == ([], True)
+    assert not run(api_server, {**options, "reclaim": True})["changed"]
+    assert not run(api_server, options)["changed"]
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no cluster named": ({**DESIRED, "cluster_uid": ""}, f"set cluster_uid: {UID}"),
     "another cluster": (
@@ -200,6 +219,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "queue": ({**DESIRED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is not a queue"),
     "an old Volcano": (DESIRED, "The scheduler's release is 1.10"),
+    "reclaim": (
+        {**DESIRED, "reclaim": True, "dropped_actions": ["reclaim"]},
+        "dropped_actions: it names reclaim, which reclaim: true adds",
+    ),
+    "weight": ({**DESIRED, "binpack": {"cpu": -1}}, "binpack.cpu: -1 is negative"),
     "namespace": ({**DESIRED, "namespace": "elsewhere"}, "missing: Deployment elsewhere/volcano-scheduler"),
 }
 

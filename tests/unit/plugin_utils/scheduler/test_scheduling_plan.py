@@ -364,6 +364,16 @@ def test_findings_are_those_of_the_new_text() -> None:
     ]
 
 
+def test_queues_of_the_cluster_and_desired_ones_can_starve_each_other() -> None:
+    state = scheduler_state(queues=(queue(),))
+    settings = options(dropped_actions=["enqueue"], queues=[{"name": "online"}])
+    (finding,) = plan(settings, state).findings
+    assert (finding.code, finding.evidence[1]) == ("scheduler-online-jobs-can-starve", "queues = be, online")
+    assert plan({**settings, "reclaim": True}, state).findings == ()
+    assert plan({**settings, "queues": []}, state).findings == ()
+    assert plan({**settings, "edit_configmap": False}, replace(state, conf=None)).findings == ()
+
+
 def test_reclaim_cannot_be_added_and_dropped() -> None:
     message = "^dropped_actions: it names reclaim, which reclaim: true adds; remove one of the two$"
     with pytest.raises(ProfileError, match=message):
