@@ -70,6 +70,8 @@ options:
     description:
       - Whether to add the action C(reclaim) behind C(preempt) if it is missing. C(preempt) never takes resources from
         another queue; C(reclaim) takes them from reclaimable queues, for a queue that has less than it deserves.
+      - Moves the plugins C(capacity) and C(proportion) to the tier of C(gang). In another tier C(reclaim) evicts pods
+        that the C(minAvailable) of their jobs needs.
       - With V(false) an existing C(reclaim) stays. O(dropped_actions) removes it.
     type: bool
     default: false

@@ -16,22 +16,23 @@ from .target_spec import Watermarks
 from .volcano_conf import (
     KNOWN_ACTIONS,
     NEEDED_ACTIONS,
+    QUEUE_PLUGINS,
     RECLAIM,
     USAGE_PLUGIN,
     Usage,
     list_plugins,
     parse_actions,
     plugins_named,
+    split_queue_plugins,
 )
 
 METRICS = ("prometheus", "prometheus_adaptor", "elasticsearch")
 """volcano pkg/scheduler/metrics/source/metrics_client.go, NewMetricsClient."""
-QUEUE_PLUGINS = ("capacity", "proportion")
 
 
 def lint(place: str, document: Mapping[str, Any]) -> tuple[Finding, ...]:
     """Contradictions in a configuration; ``place`` is its name in messages."""
-    rules = (_unknown_actions, _enqueue, _hierarchy, _two_owners, _twice, _usage, _metrics, _reclaim)
+    rules = (_unknown_actions, _enqueue, _hierarchy, _two_owners, _twice, _usage, _metrics, _reclaim, _split_reclaim)
     return tuple(finding for rule in rules for finding in rule(place, document))
 
 
@@ -166,6 +167,19 @@ def _reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
             f"{place} has the action reclaim without a plugin that selects what a queue has to give back.",
             ("neither capacity nor proportion",),
             "Add capacity or proportion, or remove reclaim.",
+        )
+
+
+def _split_reclaim(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
+    split = split_queue_plugins(document)
+    if RECLAIM in parse_actions(document.get("actions")) and split:
+        yield Finding(
+            "scheduler-reclaim-split",
+            Severity.WARNING,
+            Effect.NONE,
+            f"{place} has gang and the plugin for queues in different tiers; reclaim then evicts pods that jobs need.",
+            tuple(f"tier {plugin.tier + 1}: {plugin.name}" for plugin in split),
+            "Move it to the tier of gang (colocation_scheduler_reclaim: true does that).",
         )
 
 

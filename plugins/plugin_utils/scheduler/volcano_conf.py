@@ -68,6 +68,9 @@ def order_actions(actions: Sequence[str], dropped: Iterable[str] = (), added: It
 RECLAIM = "reclaim"
 PRIORITY_PLUGIN, GANG_PLUGIN, USAGE_PLUGIN, BINPACK_PLUGIN = "priority", "gang", "usage", "binpack"
 BINPACK_RESOURCES = "binpack.resources"
+QUEUE_PLUGINS = ("capacity", "proportion")
+"""The plugins that divide resources among queues."""
+
 GANG_SETTINGS: Mapping[Path, bool] = {("enablePreemptable",): False, ("enableJobStarving",): False}
 """Gang can veto which pods are evicted and for which jobs; without that BE pods of any job can be evicted."""
 
@@ -161,6 +164,8 @@ def edit_conf(text: str, desired: DesiredConf) -> str:
     text = _priority_first(text)
     for gang in plugins_named(read_yaml(text), GANG_PLUGIN):
         text = set_in_item(text, gang.path, GANG_SETTINGS)
+    if desired.reclaim:
+        text = _queue_plugins_beside_gang(text)
     text = _with_usage(text, desired.usage)
     text = _with_binpack(text, desired.binpack)
     return _with_metrics(text, desired.metrics)
@@ -173,6 +178,25 @@ def _priority_first(text: str) -> str:
     if not plugins:
         return insert_item(text, tuple(first[:-1]), 0, {"name": PRIORITY_PLUGIN})
     return text if plugins[0].path == tuple(first) else move_item(text, plugins[0].path, tuple(first))
+
+
+def split_queue_plugins(document: Mapping[str, Any]) -> tuple[ConfPlugin, ...]:
+    """The plugins for queues in another tier than gang.
+
+    reclaim evicts what the first tier selects that selects anything, and asks no further tier
+    (pkg/scheduler/framework/session_plugins.go, Reclaimable). Where gang protects all pods, the next tier is asked, and
+    selects them although their jobs need them.
+    """
+    tiers = {plugin.tier for plugin in plugins_named(document, GANG_PLUGIN)}
+    plugins = [plugin for name in QUEUE_PLUGINS for plugin in plugins_named(document, name)]
+    return tuple(plugin for plugin in plugins if tiers and plugin.tier not in tiers)
+
+
+def _queue_plugins_beside_gang(text: str) -> str:
+    while split := split_queue_plugins(read_yaml(text)):
+        gang = plugins_named(read_yaml(text), GANG_PLUGIN)[0]
+        text = move_item(text, split[0].path, gang.path)
+    return text
 
 
 def _with_usage(text: str, usage: Usage | None) -> str:

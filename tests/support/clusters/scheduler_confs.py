@@ -42,3 +42,10 @@ tiers:
   - name: nodeorder
   - name: binpack
 """
+
+
+def in_one_tier(text: str) -> str:
+    """The configuration with the plugin for queues before gang, in its tier."""
+    return text.replace("  - name: proportion\n", "").replace(
+        "  - name: gang ", "  - name: proportion\n  - name: gang "
+    )

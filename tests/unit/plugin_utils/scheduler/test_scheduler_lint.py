@@ -15,7 +15,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.conf_
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.target_spec import Watermarks
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volcano_conf import Usage
-from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT, WRITTEN
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT, WRITTEN, in_one_tier
 
 USAGE = "  - name: usage\n    arguments: {thresholds: {cpu: 60, mem: 60}}\n"
 ADAPTOR = "metrics: {type: prometheus_adaptor}\n"
@@ -47,7 +47,9 @@ def test_upstreams_file_has_no_findings() -> None:
         (TEXT + USAGE.replace("mem: 60", "mem: 101") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
         (TEXT + USAGE.replace("mem: 60", "memory: '6'") + ADAPTOR, []),
         (TEXT.replace("backfill", "reclaim").replace("proportion", "x"), ["scheduler-reclaim-without-queue-plugin"]),
-        (TEXT.replace("backfill", "reclaim"), []),
+        (TEXT.replace("backfill", "reclaim"), ["scheduler-reclaim-split"]),
+        (in_one_tier(TEXT).replace("backfill", "reclaim"), []),
+        (in_one_tier(TEXT), []),
     ],
 )
 def test_each_contradiction_has_its_code(text: str, expected: list[str]) -> None:

@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volca
     parse_actions,
     plugins_named,
 )
-from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT, WRITTEN
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT, WRITTEN, in_one_tier
 
 
 @pytest.mark.parametrize(
@@ -45,10 +45,10 @@ def test_the_needed_actions_are_ordered_and_others_keep_their_position(current: 
     ],
 )
 def test_reclaim_follows_preempt_and_an_existing_one_stays(current: str, dropped: str, after: str) -> None:
-    text = WRITTEN.replace("enqueue, allocate, backfill, preempt", current)
+    text = in_one_tier(WRITTEN).replace("enqueue, allocate, backfill, preempt", current)
     desired = DesiredConf(parse_actions(dropped), reclaim=True)
     once = edit_conf(text, desired)
-    assert once == WRITTEN.replace("enqueue, allocate, backfill, preempt", after)
+    assert once == in_one_tier(WRITTEN).replace("enqueue, allocate, backfill, preempt", after)
     assert edit_conf(once, desired) == once
 
 
