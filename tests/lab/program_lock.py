@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from .errors import LabError, prefixed
 from .go_failures import explain_system
 from .golang import GO_BIN, Go, GoTool, find_go, in_use, obtain, parse_release
 from .program_table import FAMILIES, Family
+from .program_table import family as family_of
 from .progress import Progress
 
 WORK = "lock"
@@ -48,16 +49,21 @@ def lock(cache: Cache, families: Sequence[Family] = FAMILIES) -> None:
             progress.say(f"wrote {family.directory / 'go.mod'} and go.sum")
 
 
-def render(family: Family, upstream: Upstream) -> str:
-    """The go.mod of a family before ``go mod tidy`` adds what its programs need."""
+def render(family: Family, upstream: Upstream, shared: Mapping[str, str]) -> str:
+    """The go.mod of a family before ``go mod tidy`` adds what its programs need, and removes what they do not.
+
+    ``shared``: module to version, for those of another family (``Family.versions_of``).
+    """
     replacements = {**replacements_of(family, upstream), **dict(family.replacements)}
     tools = "".join(f"\t{package}\n" for package in family.packages)
     replaced = "".join(f"\t{module} => {module} {version}\n" for module, version in sorted(replacements.items()))
+    required = "".join(f"\t{module} {version}\n" for module, version in shared.items())
     parts = [
         _HEADER.format(name=family.name),
         f"go {upstream.go}\n",
         f"tool (\n{tools})\n",
         f"require {family.module} v{family.release}\n",
+        f"require (\n{required})\n" if required else "",
         f"replace (\n{replaced})\n" if replaced else "",
     ]
     return "\n".join(filter(None, parts))
@@ -104,9 +110,18 @@ def _lock(cache: Cache, go: Go, family: Family) -> None:
     tool = GoTool(cache, go, work, cache.scratch("logs") / f"lock-{family.name}.log")
     fetched = json.loads(tool.output("mod", "download", "-json", f"{family.module}@v{family.release}"))
     upstream = parse_upstream(json.loads(tool.output("mod", "edit", "-json", fetched["GoMod"])))
-    (work / "go.mod").write_text(render(family, upstream))
+    shared = _versions(tool, family.versions_of) if family.versions_of else {}
+    (work / "go.mod").write_text(render(family, upstream, shared))
     tool.run("mod", "tidy")
     family.directory.mkdir(parents=True, exist_ok=True)
     for name in ("go.mod", "go.sum"):
         shutil.copyfile(work / name, family.directory / name)
     shutil.rmtree(work)
+
+
+def _versions(tool: GoTool, name: str) -> dict[str, str]:
+    """Module to version, of all modules that the go.mod of another family requires or replaces."""
+    document = json.loads(tool.output("mod", "edit", "-json", str(family_of(name).directory / "go.mod")))
+    required = {entry["Path"]: entry["Version"] for entry in document["Require"]}
+    replaced = {entry["Old"]["Path"]: entry["New"]["Version"] for entry in document.get("Replace") or ()}
+    return {module: replaced.get(module, version) for module, version in required.items()}

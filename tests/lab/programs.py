@@ -44,6 +44,11 @@ class Programs:
             raise LabError(f"{self.family.name}: {name!r} is not among the requested programs")
         return self.directories[name] / name
 
+    def file(self, name: str) -> Path:
+        """The path of one of the files of a group whose programs were requested."""
+        group = next(group for group in self.family.groups if name in group.files)
+        return self.directories[group.programs[0].name] / Path(name).name
+
 
 @dataclass(frozen=True)
 class BuildRecord:
@@ -102,7 +107,8 @@ def recipe(family: Family, group: Group, go: Release) -> Recipe:
     packages = [f"{program.name}={program.package}" for program in group.programs]
     flags = [*BUILD_FLAGS, family.tags, family.linker_flags]
     own = [text for program in group.programs for text in _own_texts(program)]
-    return Recipe(KIND, f"{family.name}-{group.name}", (to_text(go), *flags, *packages, *texts, *own))
+    inputs = (to_text(go), *flags, *packages, *texts, *own, *group.files)
+    return Recipe(KIND, f"{family.name}-{group.name}", inputs)
 
 
 def _own_texts(program: Program) -> list[str]:
@@ -138,6 +144,7 @@ def _build(cache: Cache, go: Go, family: Family, group: Group, directory: Path, 
                 tool = GoTool(cache, known, _copy_source(program, family, directory / "source"), log)
                 tool.build([program.package], work / program.name, family.linker_flags, program.tags)
                 shutil.rmtree(tool.directory)
+        _copy_files(GoTool(cache, known, family.directory, log), family, group, directory)
     for program in group.programs:
         built = work / (program.name if program.source else _executable(program.package))
         if not built.is_file():
@@ -146,6 +153,15 @@ def _build(cache: Cache, go: Go, family: Family, group: Group, directory: Path, 
     shutil.rmtree(work)
     record = {"seconds": round(time.monotonic() - began, 1), "go": to_text(go.release)}
     (directory / BUILD).write_text(json.dumps(record) + "\n")
+
+
+def _copy_files(tool: GoTool, family: Family, group: Group, directory: Path) -> None:
+    """Copy the group's files from the family's module, which the build has downloaded."""
+    if not group.files:
+        return
+    module = Path(tool.output("list", "-m", "-f", "{{.Dir}}", family.module).strip())
+    for name in group.files:
+        shutil.copyfile(module / name, directory / Path(name).name)
 
 
 def _copy_source(program: Program, family: Family, directory: Path) -> Path:

@@ -45,11 +45,11 @@ def up() -> ControlPlane:
         plane = known.find() or _create(known, built)
         progress = Progress(SUBJECT)
         kubeadm.make_credentials(plane, plane.log("kubeadm"))
-        _start(plane, [components.etcd(plane)], _answers, progress)
+        _start(plane, [components.etcd(plane)], answers, progress)
         _start(plane, [components.api_server(plane)], _ready, progress)
         controllers = [components.controller_manager(plane), components.scheduler(plane)]
-        _start(plane, controllers, _answers, progress)
-        _await("the default service account", partial(_has_service_account, plane), plane, progress)
+        _start(plane, controllers, answers, progress)
+        wait_for("the default service account", partial(_has_service_account, plane), plane, progress)
         _upload_configuration(plane)
     progress.say(f"ready at {plane.url}; kubeconfig {plane.kubeconfig}")
     return plane
@@ -126,10 +126,11 @@ def _start(plane: ControlPlane, targets: list[Component], up: Test, progress: Pr
         else:
             daemons.start(component, plane.uuid, plane.directory, plane.log(component.name))
     for component in targets:
-        _await(component.name, partial(up, plane, component), plane, progress)
+        wait_for(component.name, partial(up, plane, component), plane, progress)
 
 
-def _await(name: str, test: Callable[[], bool], plane: ControlPlane, progress: Progress) -> None:
+def wait_for(name: str, test: Callable[[], bool], plane: ControlPlane, progress: Progress) -> None:
+    """Wait until a test is true; LabError after ``TIMEOUT``."""
     deadline = time.monotonic() + TIMEOUT
     with progress.repeated(f"waiting for {name}"):
         while not test():
@@ -139,7 +140,8 @@ def _await(name: str, test: Callable[[], bool], plane: ControlPlane, progress: P
     progress.say(f"{name} is up")
 
 
-def _answers(plane: ControlPlane, component: Component) -> bool:
+def answers(plane: ControlPlane, component: Component) -> bool:
+    """True when the component accepts connections; LabError when it has ended."""
     _check_runs(plane, component)
     return listens(component.port)
 

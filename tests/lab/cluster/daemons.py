@@ -46,10 +46,14 @@ def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
     return pids
 
 
-def end(uuid: str) -> None:
-    """Kill the processes with the mark; SIGTERM would be slow with open watches, and their data is deleted next."""
+def end(uuid: str, program: str = "") -> None:
+    """Kill the processes with the mark, or only that of ``program``.
+
+    SIGTERM would be slow with open watches, and their data is deleted next.
+    """
     for name, pid in running(uuid).items():
-        processes.end(pid, partial(_is, name, uuid), (signal.SIGKILL,))
+        if program in ("", name):
+            processes.end(pid, partial(_is, name, uuid), (signal.SIGKILL,))
 
 
 def _is(name: str, uuid: str, pid: int) -> bool:

@@ -7,12 +7,16 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab import golang
+from ansible_collections.volcano.colocation.tests.lab.program_table import FAMILIES
 
 SCRIPT = """\
 #!/bin/sh
 case "$1" in
 env) echo go{release}; exit ;;
 build) ;;
+list)
+    for file in {files}; do mkdir -p "{module}/${{file%/*}}"; echo "$file of $5" > "{module}/$file"; done
+    echo "{module}"; exit ;;
 *) exit 64 ;;
 esac
 echo "$*" >> {calls}
@@ -40,7 +44,10 @@ class FakeGo:
     def write(self, release: str = "1.26.8", failure: str = "") -> None:
         """``failure`` is shell code to run before writing a program; ``$output`` is the directory of the programs."""
         program = self.directory / "go"
-        program.write_text(SCRIPT.format(release=release, calls=self.calls, failure=failure))
+        files = " ".join(name for family in FAMILIES for group in family.groups for name in group.files)
+        module = self.directory / "module"
+        text = SCRIPT.format(release=release, calls=self.calls, failure=failure, files=files, module=module)
+        program.write_text(text)
         program.chmod(0o755)
 
     @property

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -38,10 +39,17 @@ case "$*" in
 "env GOVERSION") echo go1.26.8 ;;
 "mod download -json "*) echo '{{"GoMod": "/upstream/go.mod"}}' ;;
 "mod edit -json /upstream/go.mod") echo '{{"Go": "1.26.0"}}' ;;
+"mod edit -json "*) echo '{other}' ;;
 "mod tidy") {tidy} ;;
 *) exit 64 ;;
 esac
 """
+
+OTHER = {
+    "Require": [{"Path": "m.example/a", "Version": "v1"}, {"Path": "m.example/b", "Version": "v2"}],
+    "Replace": [{"Old": {"Path": "m.example/b"}, "New": {"Path": "m.example/b", "Version": "v3"}}],
+}
+"""The go.mod of a family whose versions another one uses."""
 
 
 @pytest.fixture(name="modules")
@@ -54,7 +62,7 @@ def _modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_go(modules: Path, tidy: str) -> None:
-    (modules.parent / "bin" / "go").write_text(GO.format(tidy=tidy))
+    (modules.parent / "bin" / "go").write_text(GO.format(tidy=tidy, other=json.dumps(OTHER)))
 
 
 def test_go_mod_and_go_sum_of_every_family_are_written(modules: Path) -> None:
@@ -62,7 +70,8 @@ def test_go_mod_and_go_sum_of_every_family_are_written(modules: Path) -> None:
     assert main(["programs", "--lock"]) == 0
     assert sorted(path.name for path in modules.iterdir()) == sorted(known.name for known in FAMILIES)
     for known in FAMILIES:
-        assert (known.directory / "go.mod").read_text() == f"{render(known, Upstream('1.26.0', {}))}tidy\n"
+        shared = {"m.example/a": "v1", "m.example/b": "v3"} if known.versions_of else {}
+        assert (known.directory / "go.mod").read_text() == f"{render(known, Upstream('1.26.0', {}), shared)}tidy\n"
         assert (known.directory / "go.sum").read_text() == "sum\n"
     assert not list((modules.parent / "cache" / "lock").iterdir())
 
@@ -82,7 +91,7 @@ def test_a_family_that_cannot_be_resolved_keeps_its_files(modules: Path, capsys:
 
 def test_staging_modules_have_the_release_of_kubernetes() -> None:
     upstream = Upstream("1.26.0", {"k8s.io/api": ("./staging/src/k8s.io/api", "")})
-    assert render(family("kubernetes-1.37"), upstream) == KUBERNETES
+    assert render(family("kubernetes-1.37"), upstream, {}) == KUBERNETES
 
 
 def test_volcanos_own_replacements_are_kept_and_its_paths_are_not() -> None:
@@ -94,7 +103,7 @@ def test_volcanos_own_replacements_are_kept_and_its_paths_are_not() -> None:
             {"Old": {"Path": "volcano.sh/apis"}, "New": {"Path": "./staging/src/volcano.sh/apis"}},
         ],
     }
-    text = render(family("volcano-1.15"), parse_upstream(document))
+    text = render(family("volcano-1.15"), parse_upstream(document), {})
     replaced = [line.strip() for line in text.splitlines() if "=>" in line]
     assert replaced == [
         "github.com/prometheus/prometheus => github.com/prometheus/prometheus v0.311.2",
@@ -106,4 +115,10 @@ def test_volcanos_own_replacements_are_kept_and_its_paths_are_not() -> None:
 def test_a_module_without_replacements_is_rendered_without_any() -> None:
     upstream = parse_upstream({"Go": "1.26.6", "Replace": None})
     assert upstream == Upstream("1.26.6", {})
-    assert "replace" not in render(family("containerd-2.4"), upstream)
+    assert "replace" not in render(family("containerd-2.4"), upstream, {})
+
+
+def test_a_family_can_use_the_module_versions_of_another() -> None:
+    text = render(family("kwok-0.8"), Upstream("1.26.0", {}), {"m.example/a": "v1"})
+    assert "require (\n\tm.example/a v1\n)\n" in text
+    assert family(family("kwok-0.8").versions_of).module == "k8s.io/kubernetes"
