@@ -139,6 +139,14 @@ STAGES = (
         proves="requests of the collection to an API server, on a control plane without nodes",
     ),
     Stage(
+        "volcano",
+        300,
+        (INSTALL, _part("system", "volcano", "tests/volcano")),
+        needs=("programs",),
+        cpus=0.5,
+        proves="Volcano's scheduler, controllers and webhooks do what our configuration says, without nodes",
+    ),
+    Stage(
         "scenarios",
         1000,
         (INSTALL, _part("scenarios", "scenarios")),
