@@ -67,8 +67,9 @@ def test_the_webhooks_are_down(cluster: Cluster, own: Space) -> None:
     own.runs("after", 1)
 
 
-def test_the_api_server_restarts(cluster: Cluster, own: Space) -> None:
-    daemons.end(cluster.volcano.plane.uuid, "kube-apiserver")
+@pytest.mark.parametrize("program", ["kube-apiserver", "etcd"])
+def test_a_program_of_the_control_plane_restarts(cluster: Cluster, own: Space, program: str) -> None:
+    daemons.end(cluster.volcano.plane.uuid, program)
     control_plane.up()
     cluster.volcano.start()
     own.job("after", queue="kept")
