@@ -32,7 +32,10 @@ METRICS = ("prometheus", "prometheus_adaptor", "elasticsearch")
 
 def lint(place: str, document: Mapping[str, Any]) -> tuple[Finding, ...]:
     """Contradictions in a configuration; ``place`` is its name in messages."""
-    rules = (_unknown_actions, _enqueue, _hierarchy, _two_owners, _twice, _usage, _metrics, _reclaim, _split_reclaim)
+    rules = (
+        *(_unknown_actions, _enqueue, _hierarchy, _two_owners, _twice),
+        *(_usage, _metrics, _binpack, _reclaim, _split_reclaim),
+    )
     return tuple(finding for rule in rules for finding in rule(place, document))
 
 
@@ -152,6 +155,20 @@ def _metrics(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
             f"{place} has the plugin usage without a usable source of metrics; the scheduler then ignores the load.",
             tuple(problems),
             f"Set colocation_scheduler_metrics: one of {', '.join(METRICS)}; all but the adaptor need an address.",
+        )
+
+
+def _binpack(place: str, document: Mapping[str, Any]) -> Iterator[Finding]:
+    """The score of binpack grows with what a node's pods request, that of usage falls with its load."""
+    both = [plugin for name in (USAGE_PLUGIN, "binpack") for plugin in plugins_named(document, name)]
+    if len({plugin.name for plugin in both}) == 2:
+        yield Finding(
+            "scheduler-binpack-against-usage",
+            Severity.INFO,
+            Effect.NONE,
+            f"{place} has binpack, which prefers full nodes, and usage, which prefers nodes with little load.",
+            tuple(f"tier {plugin.tier + 1}: {plugin.name}" for plugin in both),
+            "Remove one of them, or weigh them with colocation_scheduler_binpack and colocation_scheduler_usage.",
         )
 
 

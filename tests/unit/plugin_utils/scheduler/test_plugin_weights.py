@@ -118,7 +118,7 @@ def test_other_plugins_stay_as_they_are_and_have_no_finding() -> None:
     }
     after = edited(text, metrics=filled("metrics", address="http://p:9090"), **everything)
     assert DEVICESHARE in after
-    assert lint("here", read_yaml(after)) == ()
+    assert [finding.code for finding in lint("here", read_yaml(after))] == ["scheduler-binpack-against-usage"]
 
 
 def test_weights_have_the_names_of_the_plugins_arguments() -> None:

@@ -18,6 +18,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.volca
 from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import TEXT, WRITTEN, in_one_tier
 
 USAGE = "  - name: usage\n    arguments: {thresholds: {cpu: 60, mem: 60}}\n"
+PLAIN = TEXT.replace("  - name: binpack\n", "")
 ADAPTOR = "metrics: {type: prometheus_adaptor}\n"
 
 
@@ -37,19 +38,20 @@ def test_upstreams_file_has_no_findings() -> None:
         (TEXT.replace("drf\n", "drf\n    enableHierarchy: true\n"), ["scheduler-hierarchy-conflict"]),
         (TEXT.replace("- name: proportion", "- name: proportion\n  - name: capacity"), ["scheduler-two-queue-plugins"]),
         (TEXT.replace("nodeorder", "binpack"), ["scheduler-plugin-twice"]),
-        (TEXT + USAGE, ["scheduler-usage-without-metrics"]),
-        (TEXT + USAGE + ADAPTOR, []),
-        (TEXT + USAGE + "metrics: {type: prometheus}\n", ["scheduler-usage-without-metrics"]),
-        (TEXT + USAGE + "metrics: {type: prometheus, address: 'http://p'}\n", []),
-        (TEXT + USAGE + "metrics: {type: prom, address: 'http://p'}\n", ["scheduler-usage-without-metrics"]),
-        (TEXT + USAGE.replace("cpu: 60", "cpu: '60'") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
-        (TEXT + USAGE.replace("mem: 60", "mem: 60.5") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
-        (TEXT + USAGE.replace("mem: 60", "mem: 101") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
-        (TEXT + USAGE.replace("mem: 60", "memory: '6'") + ADAPTOR, []),
+        (PLAIN + USAGE, ["scheduler-usage-without-metrics"]),
+        (PLAIN + USAGE + ADAPTOR, []),
+        (PLAIN + USAGE + "metrics: {type: prometheus}\n", ["scheduler-usage-without-metrics"]),
+        (PLAIN + USAGE + "metrics: {type: prometheus, address: 'http://p'}\n", []),
+        (PLAIN + USAGE + "metrics: {type: prom, address: 'http://p'}\n", ["scheduler-usage-without-metrics"]),
+        (PLAIN + USAGE.replace("cpu: 60", "cpu: '60'") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
+        (PLAIN + USAGE.replace("mem: 60", "mem: 60.5") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
+        (PLAIN + USAGE.replace("mem: 60", "mem: 101") + ADAPTOR, ["scheduler-usage-threshold-invalid"]),
+        (PLAIN + USAGE.replace("mem: 60", "memory: '6'") + ADAPTOR, []),
         (TEXT.replace("backfill", "reclaim").replace("proportion", "x"), ["scheduler-reclaim-without-queue-plugin"]),
         (TEXT.replace("backfill", "reclaim"), ["scheduler-reclaim-split"]),
         (in_one_tier(TEXT).replace("backfill", "reclaim"), []),
         (in_one_tier(TEXT), []),
+        (TEXT + USAGE + ADAPTOR, ["scheduler-binpack-against-usage"]),
     ],
 )
 def test_each_contradiction_has_its_code(text: str, expected: list[str]) -> None:

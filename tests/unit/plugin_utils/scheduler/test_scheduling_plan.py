@@ -359,6 +359,7 @@ def test_findings_are_those_of_the_new_text() -> None:
     assert [finding.code for finding in plan(settings, scheduler_state()).findings] == [
         "scheduler-enqueue-blocks-preempt",
         "scheduler-usage-without-metrics",
+        "scheduler-binpack-against-usage",
         "scheduler-threshold-above-watermark",
         "scheduler-queue-field-ignored",
     ]
