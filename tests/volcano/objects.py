@@ -123,5 +123,5 @@ def fake_node_of(pool: str, name: str, **capacity: str) -> Manifest:
 
 
 def ended(result: str) -> Manifest:
-    """The patch with which KWOK ends a running pod as Succeeded or Failed (tests/lab/cluster/kwok_stages.yaml)."""
+    """The patch with which KWOK ends a running pod as Succeeded or Failed (kwok_pod_with_annotation.yaml)."""
     return {"metadata": {"annotations": {"lab/ends": result}}}

@@ -19,10 +19,11 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "volcano"
 
 def example(name: str, namespace: str = "") -> list[Manifest]:
     """The objects of an example, in a namespace."""
-    documents = list(yaml.safe_load_all((EXAMPLES / name).read_text(encoding="utf-8")))
-    for document in documents:
-        document["metadata"].update({"namespace": namespace} if namespace else {})
-    return documents
+    document = yaml.safe_load((EXAMPLES / name).read_text(encoding="utf-8"))
+    items: list[Manifest] = document.get("items", [document])
+    for item in items:
+        item["metadata"].update({"namespace": namespace} if namespace else {})
+    return items
 
 
 @pytest.fixture(name="own")

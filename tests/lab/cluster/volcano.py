@@ -41,7 +41,7 @@ WEBHOOK_SECRET = "volcano-admission-secret"
 MANAGED = {"kwok.x-k8s.io/node": "fake"}
 """The annotation of Nodes that KWOK keeps."""
 
-OWN_STAGES = Path(__file__).with_name("kwok_stages.yaml")
+OWN_STAGES = tuple(sorted(Path(__file__).parent.glob("kwok_*.yaml")))
 
 OWN_PATHS = {"scheduler-conf", "admission-conf", "tls-cert-file", "tls-private-key-file", "ca-cert-file"}
 OWN_ADDRESSES = {"port", "listen-address", "healthz-address"}
@@ -63,7 +63,7 @@ def obtain(cache: Cache) -> VolcanoPrograms:
     kwok = programs.obtain(cache, KWOK_FAMILY, (KWOK,))
     volcano = programs.obtain(cache, VOLCANO_FAMILY, VOLCANO)
     files = {name: volcano.path(name) for name in VOLCANO}
-    stages = (*(kwok.file(name) for name in KWOK_STAGES), OWN_STAGES)
+    stages = (*(kwok.file(name) for name in KWOK_STAGES), *OWN_STAGES)
     return VolcanoPrograms(volcano.release, kwok.path(KWOK), stages, files, volcano.file(VOLCANO_MANIFEST))
 
 
@@ -94,7 +94,7 @@ class Volcano:
             "kubeconfig": self.plane.kubeconfig,
             "manage-nodes-with-annotation-selector": ",".join(f"{key}={value}" for key, value in MANAGED.items()),
             "server-address": f"{HOST}:{port}",
-            "config": self._write("kwok.yaml", "---\n".join(path.read_text() for path in self.built.stages)),
+            "config": self._write("kwok.yaml", "".join(map(_as_document, self.built.stages))),
         }
         self._start(Component(KWOK, _argv(self.built.kwok, options), port))
 
@@ -222,6 +222,10 @@ def fake_node(name: str, labels: dict[str, str] | None = None, **capacity: str) 
         },
         "status": {"capacity": amounts, "allocatable": amounts},
     }
+
+
+def _as_document(path: Path) -> str:
+    return "---\n" + path.read_text().removeprefix("---\n")
 
 
 def _documents(path: Path) -> list[dict[str, Any]]:
