@@ -94,6 +94,8 @@ class Volcano:
             "kubeconfig": self.plane.kubeconfig,
             "manage-nodes-with-annotation-selector": ",".join(f"{key}={value}" for key, value in MANAGED.items()),
             "server-address": f"{HOST}:{port}",
+            # Without a lease a Node is not ready after two minutes, and its pods neither.
+            "node-lease-duration-seconds": 40,
             "config": self._write("kwok.yaml", "".join(map(_as_document, self.built.stages))),
         }
         self._start(Component(KWOK, _argv(self.built.kwok, options), port))
