@@ -164,7 +164,7 @@ class Volcano:
 
     def _webhook_options(self) -> dict[str, str]:
         return {
-            "admission-conf": str(self._write("admission.conf", self._config(*WEBHOOK_CONFIG))),
+            "admission-conf": str(self._write_watched(self.plane.directory / "admission", *WEBHOOK_CONFIG)),
             "listen-address": HOST,
             "port": str(self.webhook_port),
             **self._webhook_certificates(),
@@ -180,6 +180,16 @@ class Volcano:
             files = [f"--from-file={name}={directory / name}" for name in names.values()]
             self.kubectl("create", "secret", "generic", WEBHOOK_SECRET, "-n", NAMESPACE, *files)
         return {option: str(directory / name) for option, name in names.items()}
+
+    def _write_watched(self, directory: Path, name: str, key: str) -> Path:
+        """A file with a ConfigMap's text, in a directory without another file.
+
+        The program watches the directory and logs each event: a log there would make it log without end.
+        """
+        directory.mkdir(exist_ok=True)
+        path = directory / key
+        path.write_text(self._config(name, key))
+        return path
 
     def _config(self, name: str, key: str) -> str:
         config_map = json.loads(self.kubectl("get", "configmap", name, "-n", NAMESPACE, "-o", "json"))
