@@ -64,5 +64,5 @@ def _space(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Callabl
         return made[-1]
 
     yield make
-    for space in made:
+    for space in reversed(made):
         space.delete()
