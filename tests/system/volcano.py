@@ -6,26 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
+
 SPACE, MAP, KEY = "volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf"
 GROUP, STORED = "scheduling.volcano.sh", "v1beta1"
-TEXT = """\
-actions: "enqueue, allocate, backfill"   # as the chart has it
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-    enablePreemptable: false
-  - name: conformance
-- plugins:
-  - name: overcommit
-  - name: drf
-    enablePreemptable: false
-  - name: predicates
-  - name: proportion
-  - name: nodeorder
-  - name: binpack
-"""
-"""installer/helm/chart/volcano/config/volcano-scheduler.conf of volcano, with a comment."""
+TEXT = UPSTREAM.replace('backfill"\n', 'backfill"   # as the chart has it\n')
 
 
 def crd(plural: str, kind: str, scope: str, fields: dict[str, Any]) -> dict[str, Any]:

@@ -4,24 +4,7 @@
 
 from __future__ import annotations
 
-UPSTREAM = """\
-actions: "enqueue, allocate, backfill"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-    enablePreemptable: false
-  - name: conformance
-- plugins:
-  - name: overcommit
-  - name: drf
-    enablePreemptable: false
-  - name: predicates
-  - name: proportion
-  - name: nodeorder
-  - name: binpack
-"""
-"""installer/volcano-development.yaml of Volcano 1.14.1."""
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 
 CAPACITY = """\
 actions: "allocate, backfill"

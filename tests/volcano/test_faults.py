@@ -11,13 +11,13 @@ import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.cluster import control_plane, daemons
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import CONTROLLERS, SCHEDULER, WEBHOOKS
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.cluster import (
     CONFIGURATION,
     Cluster,
     RefusedError,
     never,
 )
-from ansible_collections.volcano.colocation.tests.volcano.configurations import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
 QUEUES: dict[str, Any] = {"colocation_queues": [{"name": "kept", "weight": 3}]}

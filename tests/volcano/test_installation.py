@@ -7,12 +7,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import DEPLOYMENTS, NAMESPACE, SCHEDULER
+import yaml
+
+from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import (
+    DEPLOYMENTS,
+    NAMESPACE,
+    SCHEDULER,
+    SCHEDULER_CONFIG,
+)
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.cluster import CONFIGURATION, Cluster, eventually
-from ansible_collections.volcano.colocation.tests.volcano.configurations import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.installation import manifest_variables
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
+NAME, KEY = SCHEDULER_CONFIG
 OPTIONS: dict[str, Any] = {
     **CONFIGURATION,
     "colocation_queues": [
@@ -35,6 +43,12 @@ def test_an_installation_that_is_complete_is_not_changed(cluster: Cluster) -> No
         assert (run.code, run.recap("localhost")["changed"]) == (0, 0), run.output
     ready = cluster.volcano.kubectl("get", "deployments", "-n", NAMESPACE, "-o", "jsonpath={..readyReplicas}")
     assert ready.split() == ["1"] * len(DEPLOYMENTS)
+
+
+def test_upstreams_manifest_has_the_configuration_from_which_tests_start(cluster: Cluster) -> None:
+    documents = yaml.safe_load_all(cluster.volcano.built.manifest.read_text(encoding="utf-8"))
+    (text,) = [item["data"][KEY] for item in documents if item and item["metadata"]["name"] == NAME]
+    assert text == UPSTREAM
 
 
 def test_the_scheduler_loads_what_the_role_writes(cluster: Cluster) -> None:

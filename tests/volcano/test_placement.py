@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually
-from ansible_collections.volcano.colocation.tests.volcano.configurations import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.objects import names, nodes_of
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano import objects
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually, never
-from ansible_collections.volcano.colocation.tests.volcano.configurations import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.objects import names, priority_class
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, RefusedError, eventually, never
-from ansible_collections.volcano.colocation.tests.volcano.configurations import CAPACITY, HIERARCHY, UPSTREAM
+from ansible_collections.volcano.colocation.tests.volcano.configurations import CAPACITY, HIERARCHY
 from ansible_collections.volcano.colocation.tests.volcano.objects import ended, name_of
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 

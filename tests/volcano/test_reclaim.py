@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually, never
-from ansible_collections.volcano.colocation.tests.volcano.configurations import BY_PLUGIN, UPSTREAM
+from ansible_collections.volcano.colocation.tests.volcano.configurations import BY_PLUGIN
 from ansible_collections.volcano.colocation.tests.volcano.objects import priority_class
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 

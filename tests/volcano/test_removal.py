@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE, SCHEDULER_CONFIG
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano import objects
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually
-from ansible_collections.volcano.colocation.tests.volcano.configurations import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.objects import names
 
 KINDS = "deployments.apps,configmaps,serviceaccounts,services"

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano import objects
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually, never
-from ansible_collections.volcano.colocation.tests.volcano.configurations import UPSTREAM
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
 

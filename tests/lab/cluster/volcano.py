@@ -83,7 +83,7 @@ class Volcano:
         return self.plane.directory / "scheduler" / SCHEDULER_CONFIG[1]
 
     def manifest(self) -> Path:
-        """Upstream's manifest, with the webhooks at their port of this machine: there is no kube-proxy."""
+        """Upstream's manifest, with the address of the webhooks on this machine, which has no kube-proxy."""
         documents = [_reachable(document, self.webhook_port) for document in _documents(self.built.manifest)]
         return self._write("volcano.yaml", "".join(f"---\n{json.dumps(document)}\n" for document in documents))
 

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-# volcano installer/helm/chart/volcano/config/volcano-scheduler.conf, with comments that a user added.
-TEXT = """\
-# Ada looks after this.
+UPSTREAM = """\
 actions: "enqueue, allocate, backfill"
 tiers:
 - plugins:
   - name: priority
-  - name: gang   # all of a job or nothing
+  - name: gang
     enablePreemptable: false
   - name: conformance
 - plugins:
@@ -23,6 +21,11 @@ tiers:
   - name: nodeorder
   - name: binpack
 """
+"""volcano installer/volcano-development.yaml, and the same in its chart."""
+
+TEXT = "# Ada looks after this.\n" + UPSTREAM.replace("- name: gang\n", "- name: gang   # all of a job or nothing\n")
+"""Upstream's, with comments that a user added."""
+
 WRITTEN = """\
 # Ada looks after this.
 actions: "enqueue, allocate, backfill, preempt"
