@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ansible_collections.volcano.colocation.tests.volcano import objects
@@ -79,6 +81,14 @@ class Space:
 
         return eventually(look, lambda: f"{job}: {self.running(job)}\n{self.cluster.events(self.name)}") or []
 
+    @contextmanager
+    def cordoned(self, pods: int) -> Iterator[None]:
+        """Create jobs while no pod can run; at the end, wait until this many pods exist and the scheduler can see all."""
+        self._cordon(True)
+        yield
+        eventually(lambda: len(self.cluster.pods(self.name)) == pods, lambda: self.cluster.events(self.name))
+        self._cordon(False)
+
     def group(self, job: str) -> Manifest | None:
         """The PodGroup of a VolcanoJob."""
         owned = [group for group in self.cluster.items("PodGroup", self.name) if _owner(group) == job]
@@ -101,9 +111,16 @@ class Space:
         eventually(lambda: not cluster.items("PodGroup", self.name))
         for kind, name in reversed(self._global):
             self._delete_global(kind, name)
-        for node in cluster.items("Node", selector=f"{POOL}={self.name}"):
+        for node in self._nodes():
             cluster.delete("Node", name_of(node))
         cluster.delete("Namespace", self.name)
+
+    def _nodes(self) -> list[Manifest]:
+        return self.cluster.items("Node", selector=f"{POOL}={self.name}")
+
+    def _cordon(self, cordoned: bool) -> None:
+        for node in self._nodes():
+            self.cluster.patch({**node, "kind": "Node"}, {"spec": {"unschedulable": cordoned}})
 
     def _delete_global(self, kind: str, name: str) -> None:
         if kind == "Queue":

@@ -17,8 +17,9 @@ from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
 def both(own: Space, first: int, second: int) -> None:
     """Jobs in both queues that would each fill the Node; wait until exactly these counts of their pods run."""
-    for name in ("first", "second"):
-        own.job(name, 4, minimum=1, queue=name)
+    with own.cordoned(pods=8):
+        for name in ("first", "second"):
+            own.job(name, 4, minimum=1, queue=name)
     own.runs("first", first)
     own.runs("second", second)
     never(lambda: (len(own.running("first")), len(own.running("second"))) != (first, second))
