@@ -136,6 +136,8 @@ STAGES = (
         150,
         (INSTALL, _part("system", "api", "tests/api")),
         needs=("programs",),
+        cpus=0.5,
+        burst=0.5,
         proves="requests of the collection to an API server, on a control plane without nodes",
     ),
     Stage(
@@ -143,7 +145,8 @@ STAGES = (
         300,
         (INSTALL, _part("system", "volcano", "tests/volcano")),
         needs=("programs",),
-        cpus=0.5,
+        cpus=0.25,
+        burst=0.25,
         proves="Volcano's scheduler, controllers and webhooks do what our configuration says, without nodes",
     ),
     Stage(
