@@ -16,8 +16,8 @@ from ansible_collections.volcano.colocation.tests.support.property_tests import 
 
 load_profile()
 
-HERE = Path(__file__).resolve().parent
-NOT_COVERED = {HERE / "module_utils", HERE / "malformed", HERE / "trees" / "test_generated_trees.py"}
+UNIT = Path(__file__).resolve().parent
+NOT_COVERED = {UNIT / "module_utils", UNIT / "malformed", UNIT / "trees" / "test_generated_trees.py"}
 """Tests of module_utils run nothing that the report is about; tests/tools/unit is another directory of such tests."""
 
 
