@@ -71,6 +71,9 @@ nodes:
   type: list
   elements: dict
   contains:
+    host:
+      description: Name of the host.
+      type: str
     node:
       description: Name of the Node.
       type: str
@@ -92,6 +95,9 @@ nodes:
     batch_cpu_reason:
       description: Why C(kubernetes.io/batch-cpu) is missing, empty if it is not, or not expected.
       type: str
+    process:
+      description: Options of M(volcano.colocation.agent_process_info) for the agent's process, if there is no problem.
+      type: dict
     verified:
       description: Whether the Node has no problem.
       type: bool
