@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_without_the_capability_it_cannot_write(kind: str, node: Host) -> None:
 
 
 @pytest.mark.parametrize("change", [{"capabilities": 2}, {"user": 0}])
-def test_with_the_capability_or_as_root_it_can(kind: str, node: Host, change: dict[str, int]) -> None:
+def test_with_the_capability_or_as_root_it_can(kind: str, node: Host, change: dict[str, Any]) -> None:
     process = find_process(node, CONTAINERS[kind])
     assert process is not None
     assert problem(node, replace(process, **change), CGROUPS[kind], writes=True) == ""
