@@ -192,6 +192,15 @@ STAGES = (
         proves="a change rolled over two nodes of two kinds whose workload has a PodDisruptionBudget",
     ),
     Stage(
+        "agent-nodes",
+        480,
+        (INSTALL, _part("scenarios", "agent-nodes", "agent")),
+        needs=("lab",),
+        cpus=0.5,
+        proves="Volcano's agent on two nodes of two kinds: values of offline pods, faults, eviction under load, a"
+        " change of the driver",
+    ),
+    Stage(
         "demo",
         120,
         (("python", "tests/demo"),),

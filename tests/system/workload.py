@@ -102,7 +102,13 @@ def stop() -> None:
 
 
 def apply(version: str, kind: str, spec: dict[str, Any]) -> None:
-    document = {"apiVersion": version, "kind": kind, "metadata": {"name": NAME, "namespace": "default"}, "spec": spec}
+    apply_document(
+        {"apiVersion": version, "kind": kind, "metadata": {"name": NAME, "namespace": "default"}, "spec": spec}
+    )
+
+
+def apply_document(document: dict[str, Any]) -> None:
+    """Create or change an object."""
     lab("cluster", "kubectl", "--", "apply", "-f", "-", text=json.dumps(document))
 
 
