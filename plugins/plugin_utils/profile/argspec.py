@@ -123,6 +123,7 @@ SCHEDULER_CONFIG: Spec = {
     "usage": {
         "type": "dict",
         "options": {
+            "enabled": {"type": "bool", "default": True},
             "cpu": {"type": "int", "default": 60},
             "memory": {"type": "int", "default": 60},
             "enable_predicate": {"type": "bool", "default": True, "aliases": ["keep_off"]},
