@@ -13,11 +13,11 @@ from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.cluster import monitoring as lab_monitoring
 from ansible_collections.volcano.colocation.tests.lab.cluster.monitoring import Monitoring, Target
 from ansible_collections.volcano.colocation.tests.lab.cluster.simulated_host import Load
-from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE, SCHEDULER
+from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import SCHEDULER
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
-from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually, never
-from ansible_collections.volcano.colocation.tests.volcano.objects import POOL, config_map, names, nodes_of, phase
+from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually
+from ansible_collections.volcano.colocation.tests.volcano.objects import POOL, names, nodes_of, phase
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -114,7 +114,7 @@ def test_the_weights_of_cpu_and_memory_decide(asking: Usage, space: Callable[...
     for number, weights in enumerate(({"cpu_weight": 10, "memory_weight": 1}, {"cpu_weight": 1, "memory_weight": 10})):
         asking.configure(cpu=100, memory=100, **weights)
         own.job(f"weighed-{number}", 2)
-        best = max(loads, key=lambda name: score(weights, loads[name]))  # noqa: B023
+        best = max(loads, key=lambda name: score(weights, loads[name]))
         assert nodes_of(own.runs(f"weighed-{number}", 2)) == [best] * 2
         chosen.append(best)
     assert len(set(chosen)) == 2

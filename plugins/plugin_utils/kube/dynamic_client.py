@@ -81,6 +81,19 @@ class Client:
             )
         return objects
 
+    def get_from_service(self, ref: Ref, scheme: str, port: int, path: str, **parameters: str) -> dict[str, Any]:
+        """The JSON document that a Service answers with; the API server sends it the request."""
+        location = f"/api/v1/namespaces/{ref.namespace}/services/{scheme}:{ref.name}:{port}/proxy{path}"
+        response: dict[str, Any] = self._read(
+            ref.describe("get", "proxy"),
+            self._dynamic().request,
+            "get",
+            location,
+            query_params=list(parameters.items()),
+            **_RAW_RESPONSE,
+        )
+        return response
+
     def create(self, body: Object) -> Object:
         """Create an object and return it as the API server stores it."""
         return self._write("create", body)

@@ -30,7 +30,7 @@ def online_jobs_can_starve(
     reclaims = any(name in CROSS_QUEUE_ACTIONS for name in actions)
     if len(queues) < 2 or (reclaims and _any_reclaimable(queues, desired)):
         return ()
-    names = _first_names([queue.name for queue in queues])
+    names = first_names([queue.name for queue in queues])
     reason, remedy = "the action reclaim is missing", "colocation_scheduler_reclaim: true, with reclaimable queues for"
     if reclaims:
         reason, remedy = _unreclaimable(queues), "reclaimable: true in colocation_queues for queues of"
@@ -72,6 +72,7 @@ def _unreclaimable(queues: Iterable[Queue]) -> str:
     return "none of these queues is reclaimable"
 
 
-def _first_names(names: Sequence[str]) -> str:
+def first_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
     more = len(names) - NAMED_QUEUES
     return ", ".join(names[:NAMED_QUEUES]) + (f" and {more} more" if more > 0 else "")

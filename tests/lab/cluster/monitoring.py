@@ -55,7 +55,9 @@ START_SECONDS = 60.0
 
 def recipe() -> Recipe:
     """The programs of Debian's current versions in ``SUITE``."""
-    return Recipe(KIND, "debian", (SUITE, *(f"{package}/{file}" for package, files in MEMBERS.items() for file in files)))
+    return Recipe(
+        KIND, "debian", (SUITE, *(f"{package}/{file}" for package, files in MEMBERS.items() for file in files))
+    )
 
 
 def obtain(cache: Cache) -> Path:
@@ -73,13 +75,15 @@ def obtain(cache: Cache) -> Path:
 class Target:
     """A node_exporter: the load of its host, since how many seconds it is scraped, and its relabel_configs.
 
-    ``node``: the name of its Node, if that is not the name of the target.
+    ``node``: the name of its Node, if that is not the name of the target. ``ended``: seconds since the last sample, if
+    it is not scraped any more.
     """
 
     load: Load
     age: float = 1200.0
     relabel: tuple[Mapping[str, Any], ...] = INSTANCE_IS_NODE
     node: str = ""
+    ended: float = 0.0
 
 
 class Monitoring:
@@ -150,8 +154,8 @@ class Monitoring:
 
     def _history(self, name: str, target: Target) -> Iterable[Sample]:
         """The samples that Prometheus would have if it had scraped the target for its age."""
-        host, now = self._hosts[name], time.time()
-        steps = int(target.age // STEP_SECONDS)
+        host, now = self._hosts[name], time.time() - target.ended
+        steps = int((target.age - target.ended) // STEP_SECONDS)
         instance = target.node or name if target.relabel == INSTANCE_IS_NODE else host.address
         for number in range(steps, 0, -1):
             host.advance_to(now - number * STEP_SECONDS)
@@ -175,6 +179,7 @@ class Monitoring:
                 "relabel_configs": [dict(relabel) for relabel in target.relabel],
             }
             for name, target in targets.items()
+            if not target.ended
         ]
         return {"scrape_configs": scrapes}
 
