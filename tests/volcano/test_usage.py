@@ -4,20 +4,27 @@
 
 from __future__ import annotations
 
+import json
+import re
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.usage_data import CPU, MEMORY
+from ansible_collections.volcano.colocation.tests.api.agent_hosts import KINDS, deploy
+from ansible_collections.volcano.colocation.tests.api.apiserver import node as node_of_agent
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.cluster import monitoring as lab_monitoring
 from ansible_collections.volcano.colocation.tests.lab.cluster.monitoring import Monitoring, Target
 from ansible_collections.volcano.colocation.tests.lab.cluster.simulated_host import Load
-from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import SCHEDULER
+from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE, SCHEDULER
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
-from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually
-from ansible_collections.volcano.colocation.tests.volcano.objects import POOL, names, nodes_of, phase
+from ansible_collections.volcano.colocation.tests.system.node import Run
+from ansible_collections.volcano.colocation.tests.volcano.cluster import CONFIGURATION, Cluster, eventually
+from ansible_collections.volcano.colocation.tests.volcano.objects import POOL, name_of, names, nodes_of, phase
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -27,7 +34,6 @@ MEMORY_MESSAGE = "the memory load of the node exceeds the upper limit."
 """volcano pkg/scheduler/plugins/usage/usage.go."""
 QUERIES = 2
 """Queries of the scheduler for each Node."""
-AGENT_CONFIG = ("volcano-agent-configuration", "colocation-config")
 
 
 class Usage:
@@ -35,11 +41,22 @@ class Usage:
 
     def __init__(self, cluster: Cluster, monitoring: Monitoring) -> None:
         self.cluster, self.monitoring = cluster, monitoring
+        self._configured: dict[str, Any] | None = None
 
     def configure(self, **usage: Any) -> None:
-        """Run the role on upstream's configuration with these values of colocation_scheduler_usage."""
-        metrics = {"address": self.monitoring.url, "interval": "500ms"}
-        self.cluster.configure(UPSTREAM, colocation_scheduler_usage=usage, colocation_scheduler_metrics=metrics)
+        """Have the role's result on upstream's configuration, with these values of colocation_scheduler_usage."""
+        if self._configured != usage:
+            self.run_role(UPSTREAM, **usage)
+            self._configured = usage
+
+    def run_role(self, text: str | None = None, **usage: Any) -> str:
+        """Run the role on a configuration, the current one by default; the configuration after it."""
+        self._configured = None
+        return self.cluster.configure(text, **self.variables(**usage))
+
+    def variables(self, **usage: Any) -> dict[str, Any]:
+        metrics = {"address": self.monitoring.url, "interval": "250ms"}
+        return {"colocation_scheduler_usage": usage, "colocation_scheduler_metrics": metrics}
 
     def load(self, **targets: Load | Target) -> None:
         """Set the load of Nodes, with _ for - in their names, and wait until the scheduler knows it."""
@@ -69,7 +86,7 @@ def _monitoring(cluster: Cluster) -> Iterator[Monitoring]:
 def _asking(cluster: Cluster, monitoring: Monitoring) -> Iterator[Usage]:
     """The scheduler reads the interval of its queries only when it starts."""
     usage = Usage(cluster, monitoring)
-    usage.configure()
+    usage.configure(cpu=60, memory=60)
     _restart(cluster)
     yield usage
     cluster.configure(UPSTREAM)
@@ -148,7 +165,8 @@ def test_a_node_without_data_counts_as_idle(asking: Usage, space: Callable[..., 
     asking.load(**{known: Load(0.3, 0.3)})
     own.job("no-data", 2)
     assert nodes_of(own.runs("no-data", 2)) == [unknown] * 2
-    asking.load(**{known: BUSY, unknown: Target(BUSY, relabel=())})
+    loads: dict[str, Any] = {known: BUSY, unknown: Target(BUSY, relabel=())}
+    asking.load(**loads)
     pinned(own, "other-label", unknown)
     runs(own, "other-label")
     pinned(own, "waiting", known)
@@ -166,3 +184,127 @@ def test_young_data_count_as_full(asking: Usage, space: Callable[..., Space]) ->
     waits(own, "waiting", CPU_MESSAGE)
     asking.load(**{node: CALM})
     runs(own, "waiting")
+
+
+@pytest.fixture(name="eviction")
+def _eviction(cluster: Cluster) -> Iterator[Callable[..., dict[str, Any]]]:
+    """Runs agent_deploy with these options; the objects that then switch eviction on or off."""
+    server = cluster.server
+    server.create(map(node_of_agent, KINDS))
+
+    def deploy_agent(**options: Any) -> dict[str, Any]:
+        if options:
+            run = deploy(server, **options)
+            assert run.code == 0, run.output
+        objects = server.items("daemonsets,configmaps", "-n", NAMESPACE)
+        return {name_of(item): item.get("spec") or item["data"] for item in objects if "agent" in name_of(item)}
+
+    yield deploy_agent
+    deploy_agent(state="absent")
+    for name in KINDS:
+        cluster.delete("Node", name)
+
+
+def test_load_aware_scheduling_and_eviction_are_switched_independently(
+    asking: Usage, space: Callable[..., Space], eviction: Callable[..., dict[str, Any]]
+) -> None:
+    own, cluster = space(), asking.cluster
+    (node,) = nodes(own)
+    evicting = eviction(features=["OverSubscription", "Resources", "Eviction"], watermarks={"cpu_high": 70})
+    assert evicting
+
+    asking.configure(cpu=60, memory=60)
+    text = cluster.volcano.scheduler_config.read_text()
+    asking.load(**{node: BUSY})
+    pinned(own, "waiting", node)
+    waits(own, "waiting", CPU_MESSAGE)
+    assert "name: usage" not in asking.run_role(enabled=False)
+    runs(own, "waiting")
+    assert eviction() == evicting
+
+    assert asking.run_role(cpu=60, memory=60) == text
+    assert eviction(features=["OverSubscription", "Resources"], watermarks={"cpu_high": 90}) != evicting
+    again = cluster.play(**CONFIGURATION, **asking.variables(cpu=60, memory=60))
+    assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
+    assert cluster.volcano.scheduler_config.read_text() == text
+    asking.wait()
+    pinned(own, "waiting-again", node)
+    waits(own, "waiting-again", CPU_MESSAGE)
+
+
+def findings(run: Run) -> list[str]:
+    """The codes that the entry preflight shows, without their beginning."""
+    return re.findall(r"scheduler-usage-([a-z-]+): ", run.output)
+
+
+def test_the_preflight_says_what_the_scheduler_reads(asking: Usage, space: Callable[..., Space]) -> None:
+    own, cluster = space(nodes=3), asking.cluster
+    good, young, other = nodes(own)
+
+    def preflight(*arguments: str, **variables: Any) -> list[str]:
+        run = cluster.play("preflight", *arguments, **variables)
+        assert (run.code, run.recap("localhost")["changed"]) == (0, 0), run.output
+        return findings(run)
+
+    asking.configure(cpu=60, memory=60)
+    loads: dict[str, Any] = {good: CALM, young: Target(CALM, age=90), other: Target(BUSY, relabel=())}
+    asking.load(**loads)
+    run = cluster.play("preflight")
+    # The Nodes of the cluster's own pods have no data either.
+    assert findings(run) == ["instance-unknown", "data-missing", "data-young"]
+    assert f"{good}: CPU 10.0 %, memory 10.0 %" in run.output
+    assert f"{other}: CPU no data %, memory no data %" in run.output
+    assert re.search(rf"Nodes without data: (\S+, )*{other}", run.output)
+    asking.monitoring.set({name: Target(CALM) for name in names(cluster.items("Node"))})
+    assert preflight() == preflight("--check") == []
+    asking.monitoring.stop()
+    assert preflight() == ["source-unreachable"]
+
+
+def test_the_queries_of_the_preflight_are_those_of_the_scheduler(asking: Usage, space: Callable[..., Space]) -> None:
+    """Prometheus logs what the scheduler asks; the preflight asks the same for all Nodes at once."""
+    (node,) = nodes(space())
+    asking.configure(cpu=60, memory=60)
+    asking.monitoring.set({node: Target(CALM)}, log_queries=True)
+    asking.wait()
+    asked = [query for query in asking.monitoring.logged_queries() if f'"{node}"' in query]
+    of_all = {query.replace(f'{{instance="{node}"}}', "").replace(f',instance="{node}"', "") for query in asked}
+    assert of_all == {CPU, MEMORY}
+
+
+def test_a_service_is_asked_through_the_api_server(asking: Usage, space: Callable[..., Space]) -> None:
+    """The API server sends requests only to pods, and not to 127.0.0.1: a pod on paper has this machine's address."""
+    own, cluster = space(), asking.cluster
+    asking.monitoring.stop()
+    first = asking.monitoring
+    monitoring = Monitoring(first.programs, first.directory.parent, first.uuid, address_of_this_machine())
+    own.pod("prometheus")
+    runs(own, "prometheus")
+    pod = ("pod/prometheus", "-n", own.name)
+    address = {"podIP": monitoring.host, "podIPs": [{"ip": monitoring.host}]}
+    cluster.server.kubectl("label", *pod, "app=prometheus")
+    cluster.server.kubectl("patch", *pod, "--subresource=status", "--type=merge", "-p", json.dumps({"status": address}))
+    ports = [{"port": 9090, "targetPort": monitoring.port}]
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "namespace": own.name}}
+    cluster.server.create([{**service, "spec": {"ports": ports, "selector": {"app": "prometheus"}}}])
+    eventually(lambda: monitoring.host in cluster.server.kubectl("get", "endpoints", "-n", own.name, "-o", "yaml"))
+    metrics = {"address": f"http://prometheus.{own.name}.svc:9090"}
+
+    def preflight() -> list[str]:
+        run = cluster.play("preflight", colocation_scheduler_metrics=metrics)
+        assert run.code == 0, run.output
+        return findings(run)
+
+    assert preflight() == ["source-unreachable"]
+    monitoring.set({name: Target(CALM) for name in names(cluster.items("Node"))})
+    try:
+        assert preflight() == []
+    finally:
+        monitoring.stop()
+
+
+def address_of_this_machine() -> str:
+    """The address from which a packet would leave it; none is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        return str(probe.getsockname()[0])

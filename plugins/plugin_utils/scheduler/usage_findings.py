@@ -46,8 +46,8 @@ def unreachable(address: str, reason: str) -> Finding:
         Effect.NONE,
         "Prometheus does not answer; the scheduler then reads 0 % for every Node, and no threshold applies.",
         (f"{address}: {reason}",),
-        "Correct the address in colocation_scheduler_metrics. A Service is asked through the API server if its address is"
-        " http://NAME.NAMESPACE.svc:PORT; all others are asked from the controller.",
+        "Correct the address in colocation_scheduler_metrics. A Service is asked through the API server if the address"
+        " is http://NAME.NAMESPACE.svc:PORT; all others are asked from the controller.",
     )
 
 

@@ -79,8 +79,8 @@ GANG_SETTINGS: Mapping[Path, bool] = {("enablePreemptable",): False, ("enableJob
 class Usage:
     """Thresholds of load-aware scheduling in percent. ``enable_predicate``: nodes above them get no pod at all.
 
-    Unless ``enabled``, the plugin is removed, and nothing else counts. ``weights`` has the weights to set by the names of
-    the plugin's arguments; others stay.
+    Unless ``enabled``, the plugin is removed, and nothing else counts. ``weights`` has the weights to set by the names
+    of the plugin's arguments; others stay.
     """
 
     cpu: int = 60

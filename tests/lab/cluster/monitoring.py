@@ -9,6 +9,7 @@ scrapes the node_exporters itself.
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import threading
@@ -106,7 +107,7 @@ class Monitoring:
         first = {name: command.output([str(self.programs / name), "--version"]) for name in (PROMETHEUS, NODE_EXPORTER)}
         return {name: text.split("version ")[1].split()[0] for name, text in first.items()}
 
-    def set(self, targets: Mapping[str, Target]) -> None:
+    def set(self, targets: Mapping[str, Target], *, log_queries: bool = False) -> None:
         """Start Prometheus with these targets, by the names of their Nodes, and with no other data."""
         self.stop()
         shutil.rmtree(self.directory / "data", ignore_errors=True)
@@ -115,7 +116,10 @@ class Monitoring:
         samples = [sample for name, target in targets.items() for sample in self._history(name, target)]
         if samples:
             self._write_blocks(samples)
-        (self.directory / "prometheus.yml").write_text(yaml.safe_dump(self._configuration(targets)))
+        general = {"query_log_file": str(self._query_log)} if log_queries else {}
+        self._query_log.unlink(missing_ok=True)
+        configuration = {"global": general, "scrape_configs": self._scrape_configs(targets)}
+        (self.directory / "prometheus.yml").write_text(yaml.safe_dump(configuration))
         self._start_prometheus()
         self._over.clear()
         self._clock = threading.Thread(target=self._run_hosts, daemon=True)
@@ -132,7 +136,8 @@ class Monitoring:
 
     def get(self, path: str) -> str:
         """What Prometheus answers to a request."""
-        with urllib.request.urlopen(f"{self.url}{path}", timeout=10) as response:
+        url = f"http://{self.host}:{self.port}{path}"
+        with urllib.request.urlopen(url, timeout=10) as response:
             return str(response.read().decode())
 
     def answered_queries(self) -> int:
@@ -140,6 +145,14 @@ class Monitoring:
         name = 'prometheus_http_requests_total{code="200",handler="/api/v1/query"} '
         lines = [line for line in self.get("/metrics").splitlines() if line.startswith(name)]
         return sum(int(line.removeprefix(name)) for line in lines)
+
+    def logged_queries(self) -> list[str]:
+        """The queries since the start, if they are logged."""
+        return [str(json.loads(line)["params"]["query"]) for line in self._query_log.read_text().splitlines()]
+
+    @property
+    def _query_log(self) -> Path:
+        return self.directory / "queries.log"
 
     def _start_hosts(self, targets: Mapping[str, Target]) -> None:
         program = self.programs / NODE_EXPORTER
@@ -150,7 +163,7 @@ class Monitoring:
             component = host.component(program)
             daemons.start(component, self.uuid, host.directory, self.directory / f"{component.name}.log")
         for host in self._hosts.values():
-            _wait(host.url, self.directory)
+            _wait(f"{host.address}/metrics", self.directory)
 
     def _history(self, name: str, target: Target) -> Iterable[Sample]:
         """The samples that Prometheus would have if it had scraped the target for its age."""
@@ -167,8 +180,8 @@ class Monitoring:
         argv = [str(self.programs / PROMTOOL), "tsdb", "create-blocks-from", "openmetrics", str(history)]
         command.logged([*argv, str(self.directory / "data")], self.directory / "promtool.log")
 
-    def _configuration(self, targets: Mapping[str, Target]) -> dict[str, Any]:
-        scrapes = [
+    def _scrape_configs(self, targets: Mapping[str, Target]) -> list[dict[str, Any]]:
+        return [
             {
                 "job_name": name,
                 "scrape_interval": f"{SCRAPE_SECONDS}s",
@@ -181,7 +194,6 @@ class Monitoring:
             for name, target in targets.items()
             if not target.ended
         ]
-        return {"scrape_configs": scrapes}
 
     def _start_prometheus(self) -> None:
         options = {
@@ -192,7 +204,7 @@ class Monitoring:
         argv = (str(self.programs / PROMETHEUS), *(f"--{name}={value}" for name, value in options.items()))
         component = Component(PROMETHEUS, argv, self.port)
         daemons.start(component, self.uuid, self.directory, self.directory / f"{PROMETHEUS}.log")
-        _wait(f"{self.url}/-/ready", self.directory)
+        _wait(f"{self.host}:{self.port}/-/ready", self.directory)
 
     def _run_hosts(self) -> None:
         """The simulated hosts use their CPUs in the time that passes."""
@@ -201,8 +213,9 @@ class Monitoring:
                 host.advance_to(time.time())
 
 
-def _wait(url: str, directory: Path) -> None:
+def _wait(page: str, directory: Path) -> None:
     """Wait until a server answers; LabError after ``START_SECONDS``."""
+    url = f"http://{page}"
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         with suppress(OSError), urllib.request.urlopen(url, timeout=10):

@@ -58,10 +58,6 @@ class SimulatedHost:
     def address(self) -> str:
         return f"{HOST}:{self.port}"
 
-    @property
-    def url(self) -> str:
-        return f"http://{self.address}/metrics"
-
     def component(self, program: Path) -> Component:
         """The node_exporter, with the collectors of CPU and memory alone."""
         link = self.directory / self.program
@@ -84,7 +80,8 @@ class SimulatedHost:
     def samples(self, labels: Mapping[str, str]) -> Iterator[Sample]:
         """What node_exporter reports at the last moment, with the labels that Prometheus adds."""
         added = ",".join(f'{name}="{text}"' for name, text in labels.items())
-        with urllib.request.urlopen(self.url, timeout=10) as response:
+        url = f"http://{HOST}:{self.port}/metrics"
+        with urllib.request.urlopen(url, timeout=10) as response:
             lines = response.read().decode().splitlines()
         for match in filter(None, map(_LINE.fullmatch, lines)):
             name, own, value = match.groups()
