@@ -12,10 +12,10 @@ from ..plugin_utils.edit.text_errors import EditError, UneditableFile
 from ..plugin_utils.kube.dynamic_client import Client
 from ..plugin_utils.kube.objects import ConfigMap, Object, Ref
 from ..plugin_utils.node.cluster_action import ClusterAction
+from ..plugin_utils.node.prometheus_client import PrometheusClient, find_source
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.argspec import SCHEDULER_USAGE_INFO
 from ..plugin_utils.report.facts_document import render_findings, to_builtins
-from ..plugin_utils.scheduler.prometheus_client import PrometheusClient, find_source
 from ..plugin_utils.scheduler.usage_data import NoUsageData, read_usage
 from ..plugin_utils.scheduler.usage_findings import NodeNames, lint_usage, render_usage, unreachable
 
@@ -30,11 +30,15 @@ class ActionModule(ClusterAction):
         client = self.client(arguments)
         source = find_source(arguments["metrics"], _configuration(client, arguments))
         nodes = [NodeNames.of(item) for item in client.list_all("v1", "Node")]
-        result = {"changed": False, "address": source.shown}
+        result = {"changed": False, "address": source.public_address}
         try:
             data = read_usage(PrometheusClient(source, client).ask)
         except NoUsageData as error:
-            return {**result, "usage": [], "findings": render_findings([unreachable(source.shown, str(error))])}
+            return {
+                **result,
+                "usage": [],
+                "findings": render_findings([unreachable(source.public_address, str(error))]),
+            }
         findings = render_findings(lint_usage(data, nodes))
         return dict(to_builtins({**result, "usage": render_usage(data, nodes), "findings": findings}))
 

@@ -262,7 +262,7 @@ def test_the_preflight_says_what_the_scheduler_reads(asking: Usage, space: Calla
 
 
 def test_the_queries_of_the_preflight_are_those_of_the_scheduler(asking: Usage, space: Callable[..., Space]) -> None:
-    """Prometheus logs what the scheduler asks; the preflight asks the same for all Nodes at once."""
+    """Prometheus logs what the scheduler asks; the preflight asks the same for all Nodes together."""
     (node,) = nodes(space())
     asking.configure(cpu=60, memory=60)
     asking.monitoring.set({node: Target(CALM)}, log_queries=True)

@@ -3,7 +3,7 @@
 """What Prometheus knows about the load of Nodes, by the queries of Volcano's scheduler.
 
 volcano pkg/scheduler/metrics/source/metrics_client_prometheus.go asks for one Node at a time, with its name as the
-label ``instance``. These queries ask for all values of the label at once.
+label ``instance``. Each of these queries asks for all values of the label.
 """
 
 from __future__ import annotations

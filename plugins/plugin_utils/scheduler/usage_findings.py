@@ -22,10 +22,10 @@ RELABELING = "relabel_configs: [{source_labels: [__meta_kubernetes_pod_node_name
 
 @dataclass(frozen=True)
 class NodeNames:
-    """A Node's name, and the names and addresses by which Prometheus may know it."""
+    """A Node's name, and its addresses, which include host names."""
 
     name: str
-    others: frozenset[str] = frozenset()
+    addresses: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, node: Object) -> NodeNames:
@@ -33,9 +33,9 @@ class NodeNames:
         return cls(node["metadata"]["name"], frozenset(str(address.get("address")) for address in addresses))
 
     def is_meant(self, instance: str) -> bool:
-        """Whether another name or an address of this Node is the label, with or without a port."""
+        """Whether the label is the name or an address of this Node, with or without a port."""
         host = instance.rpartition(":")[0].strip("[]")
-        return bool({instance.strip("[]"), host} & {self.name, *self.others})
+        return bool({instance.strip("[]"), host} & {self.name, *self.addresses})
 
 
 def unreachable(address: str, reason: str) -> Finding:

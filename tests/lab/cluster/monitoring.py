@@ -47,10 +47,11 @@ MEMBERS = {
 
 SCRAPE_SECONDS, STEP_SECONDS = 5, 15
 """Seconds between two samples: of Prometheus, and of the time before it."""
-NODE_LABEL = "__meta_kubernetes_node_name"
-"""Prometheus' service discovery of Kubernetes sets this label."""
-INSTANCE_IS_NODE = ({"source_labels": [NODE_LABEL], "target_label": "instance"},)
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "volcano" / "relabel_configs.yml"
+INSTANCE_IS_NODE: tuple[Mapping[str, Any], ...] = tuple(yaml.safe_load(EXAMPLE.read_text())["relabel_configs"])
 """The relabel_configs that Volcano needs."""
+NODE_LABEL = str(INSTANCE_IS_NODE[0]["source_labels"][0])
+"""Prometheus' service discovery of Kubernetes sets this label."""
 START_SECONDS = 60.0
 
 

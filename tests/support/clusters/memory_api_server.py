@@ -33,8 +33,8 @@ class Refusal(Exception):
 class Server:
     """``denied``: verbs on resources. ``apis``: served in addition to the built-in ones. ``cut``: remaining writes.
 
-    ``refuses``: requests, as messages name them, that are answered with a status. ``services``: what a Service answers
-    to a query, by its URL.
+    ``refuses``: requests, as messages name them, that are answered with a status. ``services``: the result of a query,
+    by the URL of a Service.
     """
 
     apis: tuple[str, ...] = ()
@@ -142,8 +142,8 @@ class MemoryClient(Client):
         self._check(request)
         if url not in self._server.services:
             raise ApiError(request, 503, f"no endpoints available for service {ref.name}", self.context)
-        answer: Stored = self._server.services[url](parameters["query"])
-        return answer
+        result: Stored = self._server.services[url](parameters["query"])
+        return result
 
     def create(self, body: Object) -> Stored:
         return self._sent("create", body)

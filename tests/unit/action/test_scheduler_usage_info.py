@@ -19,7 +19,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.plugins.plugin_utils.node.cluster_action import ClusterAction
 from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
-from ansible_collections.volcano.colocation.tests.support.clusters.prometheus_answers import answers
+from ansible_collections.volcano.colocation.tests.support.clusters.prometheus_results import recorded_results
 from ansible_collections.volcano.colocation.tests.support.tasks.in_process import action
 
 SPACE, MAP, KEY = "volcano-system", "volcano-scheduler-configmap", "volcano-scheduler.conf"
@@ -33,8 +33,8 @@ Run = Callable[..., dict[str, Any]]
 def _server() -> Server:
     server = Server()
     server.add(*({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"worker-{number}"}} for number in (2, 1)))
-    server.services[f"{SERVICE}/api/v1/query"] = answers("all-nodes").__getitem__
-    server.services[f"{SERVICE}/base/api/v1/query"] = answers("one-node").__getitem__
+    server.services[f"{SERVICE}/api/v1/query"] = recorded_results("all-nodes").__getitem__
+    server.services[f"{SERVICE}/base/api/v1/query"] = recorded_results("one-node").__getitem__
     return server
 
 
@@ -147,7 +147,7 @@ def serving(respond: Callable[[str], tuple[int, str]]) -> Iterator[str]:
 
 
 def test_another_address_is_asked_from_here_and_shown_without_its_password(run: Run) -> None:
-    with serving(lambda query: (200, json.dumps(answers("all-nodes")[query]))) as address:
+    with serving(lambda query: (200, json.dumps(recorded_results("all-nodes")[query]))) as address:
         result = run(metrics={"address": address})
     assert (result["address"], result["findings"]) == (address.replace("ada:secret@", ""), [])
     assert [node["cpu"] for node in result["usage"]] == [30.0, 90.0]
@@ -159,7 +159,7 @@ def test_another_address_is_asked_from_here_and_shown_without_its_password(run: 
         (200, "<html>", "it does not answer as Prometheus does"),
         (404, "404 page not found", "it answers with 404 Not Found"),
         (401, "Unauthorized", "it answers with 401 Unauthorized"),
-        (400, json.dumps(next(iter(answers("refused").values()))), "it answers with an error: "),
+        (400, json.dumps(next(iter(recorded_results("refused").values()))), "it answers with an error: "),
     ],
 )
 def test_other_answers_are_a_finding(run: Run, status: int, text: str, reason: str) -> None:

@@ -25,12 +25,12 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.usage
     lint_usage,
     render_usage,
 )
-from ansible_collections.volcano.colocation.tests.support.clusters.prometheus_answers import answers, usage
+from ansible_collections.volcano.colocation.tests.support.clusters.prometheus_results import recorded_results, usage
 
 NODES = (NodeNames("worker-2", frozenset({"10.0.0.2", "127.0.0.1"})), NodeNames("worker-1"))
 
 
-def found(data: UsageData, *nodes: NodeNames) -> dict[str, Finding]:
+def findings_of(data: UsageData, *nodes: NodeNames) -> dict[str, Finding]:
     """The findings by code, without the common beginning."""
     return {finding.code.removeprefix("scheduler-usage-"): finding for finding in lint_usage(data, nodes or NODES)}
 
@@ -43,7 +43,7 @@ def without_numbers(rows: tuple[str, ...]) -> list[str]:
 
 def test_data_of_all_nodes_are_right() -> None:
     data = usage("all-nodes")
-    assert found(data) == {}
+    assert findings_of(data) == {}
     assert render_usage(data, NODES) == [
         {"name": "worker-1", "cpu": 30.0, "memory": 20.0},
         {"name": "worker-2", "cpu": 90.0, "memory": 10.0},
@@ -52,7 +52,7 @@ def test_data_of_all_nodes_are_right() -> None:
 
 def test_an_address_as_instance_finds_nothing() -> None:
     data = usage("instance-is-address")
-    findings = found(data)
+    findings = findings_of(data)
     assert list(findings) == ["instance-unknown", "data-missing"]
     assert without_numbers(findings["instance-unknown"].evidence) == [
         "instance labels that are not names of Nodes: '127.0.0.1:PORT' (worker-2)",
@@ -83,25 +83,25 @@ def test_a_label_is_recognized_by_names_and_addresses(instance: str, meant: bool
 
 
 def test_labels_of_other_machines_are_not_reported_where_all_nodes_have_data() -> None:
-    assert found(usage("all-nodes"), NodeNames("worker-1")) == {}
+    assert findings_of(usage("all-nodes"), NodeNames("worker-1")) == {}
 
 
 def test_a_node_without_node_exporter_has_no_data() -> None:
-    assert found(usage("one-node"))["data-missing"].evidence == ("no data of CPU and memory: worker-2",)
-    assert list(found(usage("one-node"))) == ["data-missing"]
-    assert found(usage("nothing"))["data-missing"].evidence == ("no data of CPU and memory: worker-1, worker-2",)
+    assert findings_of(usage("one-node"))["data-missing"].evidence == ("no data of CPU and memory: worker-2",)
+    assert list(findings_of(usage("one-node"))) == ["data-missing"]
+    assert findings_of(usage("nothing"))["data-missing"].evidence == ("no data of CPU and memory: worker-1, worker-2",)
 
 
 def test_memory_can_be_missing_alone() -> None:
     data = usage("all-nodes")
     some = replace(data, memory={"worker-1": data.memory["worker-1"]})
-    assert found(some)["data-missing"].evidence == ("no data of memory: worker-2",)
+    assert findings_of(some)["data-missing"].evidence == ("no data of memory: worker-2",)
     assert render_usage(some, NODES)[1] == {"name": "worker-2", "cpu": 90.0, "memory": None}
 
 
 def test_young_data_are_named_with_their_end() -> None:
     data = usage("young")
-    findings = found(data)
+    findings = findings_of(data)
     assert list(findings) == ["data-young"]
     (row,) = findings["data-young"].evidence
     assert without_numbers((row,)) == ["worker-2: data since TIME, CPU read as N % now, right from TIME"]
@@ -109,18 +109,18 @@ def test_young_data_are_named_with_their_end() -> None:
     (since, right) = ([int(part) for part in clock.split(":")] for clock in re.findall(r"\d\d:\d\d:\d\d", row))
     assert (right[0] * 60 + right[1] - since[0] * 60 - since[1]) % 1440 == 15
     older = replace(data, first={**data.first, "worker-2": data.now - 15 * 60 + 30})
-    assert found(older) == {}
+    assert findings_of(older) == {}
 
 
 def test_very_young_data_have_no_rate_yet() -> None:
     data = usage("young")
-    findings = found(replace(data, cpu={"worker-1": data.cpu["worker-1"]}))
+    findings = findings_of(replace(data, cpu={"worker-1": data.cpu["worker-1"]}))
     assert list(findings) == ["data-missing", "data-young"]
     assert "no CPU usage now" in findings["data-young"].evidence[0]
 
 
 def test_data_that_stopped_are_named() -> None:
-    findings = found(usage("stopped"))
+    findings = findings_of(usage("stopped"))
     assert list(findings) == ["data-stopped"]
     assert without_numbers(findings["data-stopped"].evidence) == [
         "worker-2: last data at TIME, CPU read as N % now, no data from TIME"
@@ -128,7 +128,7 @@ def test_data_that_stopped_are_named() -> None:
 
 
 def test_memory_of_two_jobs_is_ambiguous() -> None:
-    findings = found(usage("memory-twice"))
+    findings = findings_of(usage("memory-twice"))
     assert list(findings) == ["data-ambiguous"]
     assert findings["data-ambiguous"].evidence == ("worker-1: 20 % or 60 %",)
 
@@ -143,12 +143,12 @@ def test_long_lists_are_shortened() -> None:
         cpu=dict.fromkeys(names, data.cpu["worker-2"]),
         memory=dict.fromkeys(names, data.memory["worker-2"]),
     )
-    rows = found(many, *map(NodeNames, names))["data-young"].evidence
+    rows = findings_of(many, *map(NodeNames, names))["data-young"].evidence
     assert [row.partition(":")[0] for row in rows] == [*names[:5], "and 2 more"]
 
 
 def test_the_error_of_prometheus_is_shown() -> None:
-    (document,) = answers("refused").values()
+    (document,) = recorded_results("refused").values()
     with pytest.raises(NoUsageData, match=r"^it answers with an error: .*parse error: unclosed left parenthesis"):
         parse_response(document)
 
@@ -170,7 +170,7 @@ def test_another_server_is_not_prometheus(document: Any) -> None:
 
 
 def test_series_without_the_label_are_nobodys() -> None:
-    recorded: Mapping[str, Any] = answers("all-nodes")
+    recorded: Mapping[str, Any] = recorded_results("all-nodes")
     bare = {"status": "success", "data": {"result": [{"metric": {}, "value": [0, "7"]}]}}
     data = read_usage(lambda query: parse_response(recorded[NOW] if query == NOW else bare))
-    assert list(found(data)) == ["data-missing"]
+    assert list(findings_of(data)) == ["data-missing"]

@@ -17,8 +17,8 @@ from ansible.module_utils.urls import open_url
 from ..kube.api_errors import FORBIDDEN, NO_ANSWER, ApiError, ClusterError
 from ..kube.connection_errors import describe_connection
 from ..kube.dynamic_client import Client
-from .usage_data import NoUsageData, parse_response
-from .volcano_conf import Metrics, required_object
+from ..scheduler.usage_data import NoUsageData, parse_response
+from ..scheduler.volcano_conf import Metrics, required_object
 
 QUERY_PATH, TIMEOUT = "/api/v1/query", 10
 PORTS = {"http": 80, "https": 443}
@@ -32,7 +32,7 @@ class Source:
     insecure: bool = False
 
     @property
-    def shown(self) -> str:
+    def public_address(self) -> str:
         """The address without a password."""
         url = urlsplit(self.address)
         return url._replace(netloc=url.netloc.rpartition("@")[2]).geturl()
@@ -53,7 +53,7 @@ def find_source(desired: Mapping[str, Any] | None, document: Mapping[str, Any]) 
     # The scheduler reads the text; YAML's true is the same text.
     source = Source(address, current.get("tls.insecureSkipVerify") in (True, "true"))
     if not urlsplit(address).hostname or urlsplit(address).scheme not in PORTS:
-        problem = f"{source.shown} is not an http:// or https:// address" if address else "is empty"
+        problem = f"{source.public_address} is not an http:// or https:// address" if address else "is empty"
         raise ClusterError(
             f"metrics.address {problem}",
             "Set the address in colocation_scheduler_metrics, such as http://prometheus.monitoring.svc:9090.",

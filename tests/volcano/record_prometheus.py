@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records what a real Prometheus answers to the preflight: `python -m …tests.volcano.record_answers`, 10 s."""
+"""Records what a real Prometheus responses to the preflight: `python -m …tests.volcano.record_prometheus`, 10 s."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CASES: dict[str, dict[str, Target]] = {
 WRONG_QUERY = "rate("
 
 
-def answer(monitoring: Monitoring, query: str) -> str:
+def response_to(monitoring: Monitoring, query: str) -> str:
     """The response to an instant query, also one that Prometheus refuses."""
     try:
         return monitoring.get(f"/api/v1/query?{urlencode({'query': query})}")
@@ -46,15 +46,15 @@ def main() -> None:
         try:
             for name, targets in CASES.items():
                 monitoring.set(targets)
-                answers = {query: json.loads(answer(monitoring, query)) for query in QUERIES}
-                _write(name, answers)
-            _write("refused", {WRONG_QUERY: json.loads(answer(monitoring, WRONG_QUERY))})
+                responses = {query: json.loads(response_to(monitoring, query)) for query in QUERIES}
+                _write(name, responses)
+            _write("refused", {WRONG_QUERY: json.loads(response_to(monitoring, WRONG_QUERY))})
         finally:
             monitoring.stop()
 
 
-def _write(name: str, answers: dict[str, object]) -> None:
-    (FIXTURES / f"{name}.json").write_text(json.dumps(answers, indent=1) + "\n")
+def _write(name: str, responses: dict[str, object]) -> None:
+    (FIXTURES / f"{name}.json").write_text(json.dumps(responses, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.usage
 FIXTURES = Path(__file__).parents[2] / "unit" / "fixtures" / "prometheus"
 
 
-def answers(case: str) -> Mapping[str, Any]:
+def recorded_results(case: str) -> Mapping[str, Any]:
     """The responses by query."""
     recorded: Mapping[str, Any] = json.loads((FIXTURES / f"{case}.json").read_text(encoding="utf-8"))
     return recorded
@@ -26,5 +26,5 @@ def answers(case: str) -> Mapping[str, Any]:
 
 def usage(case: str) -> UsageData:
     """What the preflight reads from the responses."""
-    recorded = answers(case)
+    recorded = recorded_results(case)
     return read_usage(lambda query: parse_response(recorded[query]))
