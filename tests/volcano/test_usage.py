@@ -17,10 +17,16 @@ from ansible_collections.volcano.colocation.tests.api.agent_hosts import KINDS, 
 from ansible_collections.volcano.colocation.tests.api.apiserver import node as node_of_agent
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.cluster import monitoring as lab_monitoring
-from ansible_collections.volcano.colocation.tests.lab.cluster.monitoring import Monitoring, Target
+from ansible_collections.volcano.colocation.tests.lab.cluster.monitoring import (
+    NODE_EXPORTER,
+    PROMETHEUS,
+    Monitoring,
+    Target,
+)
 from ansible_collections.volcano.colocation.tests.lab.cluster.simulated_host import Load
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE, SCHEDULER
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
+from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT
 from ansible_collections.volcano.colocation.tests.support.clusters.scheduler_confs import UPSTREAM
 from ansible_collections.volcano.colocation.tests.system.node import Run
 from ansible_collections.volcano.colocation.tests.volcano.cluster import CONFIGURATION, Cluster, eventually
@@ -28,7 +34,7 @@ from ansible_collections.volcano.colocation.tests.volcano.objects import POOL, n
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
 HOSTNAME = "kubernetes.io/hostname"
-CALM, BUSY, FULL = Load(0.1, 0.1), Load(0.9, 0.1), Load(0.1, 0.9)
+CALM, BUSY, FULL = Load(0.1, 0.1), Load(0.75, 0.1), Load(0.1, 0.9)
 CPU_MESSAGE = "the CPU load of the node exceeds the upper limit."
 MEMORY_MESSAGE = "the memory load of the node exceeds the upper limit."
 """volcano pkg/scheduler/plugins/usage/usage.go."""
@@ -86,7 +92,7 @@ def _monitoring(cluster: Cluster) -> Iterator[Monitoring]:
 def _asking(cluster: Cluster, monitoring: Monitoring) -> Iterator[Usage]:
     """The scheduler reads the interval of its queries only when it starts."""
     usage = Usage(cluster, monitoring)
-    usage.configure(cpu=60, memory=60)
+    usage.configure(cpu=60, memory=80)
     _restart(cluster)
     yield usage
     cluster.configure(UPSTREAM)
@@ -140,7 +146,7 @@ def test_the_weights_of_cpu_and_memory_decide(asking: Usage, space: Callable[...
 def test_a_node_above_a_threshold_gets_no_pods_and_keeps_its_own(asking: Usage, space: Callable[..., Space]) -> None:
     own = space(nodes=3)
     busy, full, calm = nodes(own)
-    asking.configure(cpu=60, memory=60)
+    asking.configure(cpu=60, memory=80)
     asking.load(**{busy: CALM, full: CALM, calm: CALM})
     pinned(own, "before-busy", busy)
     pinned(own, "before-full", full)
@@ -161,7 +167,7 @@ def test_a_node_without_data_counts_as_idle(asking: Usage, space: Callable[..., 
     """No data, another instance label, or no Prometheus: the threshold is ignored, and the Node gets pods first."""
     own = space(nodes=2)
     known, unknown = nodes(own)
-    asking.configure(cpu=60, memory=60)
+    asking.configure(cpu=60, memory=80)
     asking.load(**{known: Load(0.3, 0.3)})
     own.job("no-data", 2)
     assert nodes_of(own.runs("no-data", 2)) == [unknown] * 2
@@ -178,7 +184,7 @@ def test_a_node_without_data_counts_as_idle(asking: Usage, space: Callable[..., 
 def test_young_data_count_as_full(asking: Usage, space: Callable[..., Space]) -> None:
     own = space()
     (node,) = nodes(own)
-    asking.configure(cpu=60, memory=60)
+    asking.configure(cpu=60, memory=80)
     asking.load(**{node: Target(CALM, age=90)})
     pinned(own, "waiting", node)
     waits(own, "waiting", CPU_MESSAGE)
@@ -213,7 +219,7 @@ def test_load_aware_scheduling_and_eviction_are_switched_independently(
     evicting = eviction(features=["OverSubscription", "Resources", "Eviction"], watermarks={"cpu_high": 70})
     assert evicting
 
-    asking.configure(cpu=60, memory=60)
+    asking.configure(cpu=60, memory=80)
     text = cluster.volcano.scheduler_config.read_text()
     asking.load(**{node: BUSY})
     pinned(own, "waiting", node)
@@ -222,9 +228,9 @@ def test_load_aware_scheduling_and_eviction_are_switched_independently(
     runs(own, "waiting")
     assert eviction() == evicting
 
-    assert asking.run_role(cpu=60, memory=60) == text
+    assert asking.run_role(cpu=60, memory=80) == text
     assert eviction(features=["OverSubscription", "Resources"], watermarks={"cpu_high": 90}) != evicting
-    again = cluster.play(**CONFIGURATION, **asking.variables(cpu=60, memory=60))
+    again = cluster.play(**CONFIGURATION, **asking.variables(cpu=60, memory=80))
     assert (again.code, again.recap("localhost")["changed"]) == (0, 0), again.output
     assert cluster.volcano.scheduler_config.read_text() == text
     asking.wait()
@@ -246,14 +252,14 @@ def test_the_preflight_says_what_the_scheduler_reads(asking: Usage, space: Calla
         assert (run.code, run.recap("localhost")["changed"]) == (0, 0), run.output
         return findings(run)
 
-    asking.configure(cpu=60, memory=60)
+    asking.configure(cpu=60, memory=80)
     loads: dict[str, Any] = {good: CALM, young: Target(CALM, age=90), other: Target(BUSY, relabel=())}
     asking.load(**loads)
     run = cluster.play("preflight")
     # The Nodes of the cluster's own pods have no data either.
     assert findings(run) == ["instance-unknown", "data-missing", "data-young"]
     assert f"{good}: CPU 10.0 %, memory 10.0 %" in run.output
-    assert f"{other}: CPU no data %, memory no data %" in run.output
+    assert f"{other}: CPU no data, memory no data" in run.output
     assert re.search(rf"Nodes without data: (\S+, )*{other}", run.output)
     asking.monitoring.set({name: Target(CALM) for name in names(cluster.items("Node"))})
     assert preflight() == preflight("--check") == []
@@ -264,7 +270,7 @@ def test_the_preflight_says_what_the_scheduler_reads(asking: Usage, space: Calla
 def test_the_queries_of_the_preflight_are_those_of_the_scheduler(asking: Usage, space: Callable[..., Space]) -> None:
     """Prometheus logs what the scheduler asks; the preflight asks the same for all Nodes together."""
     (node,) = nodes(space())
-    asking.configure(cpu=60, memory=60)
+    asking.configure(cpu=60, memory=80)
     asking.monitoring.set({node: Target(CALM)}, log_queries=True)
     asking.wait()
     asked = [query for query in asking.monitoring.logged_queries() if f'"{node}"' in query]
@@ -308,3 +314,9 @@ def address_of_this_machine() -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))
         return str(probe.getsockname()[0])
+
+
+def test_the_page_names_the_programs_that_ran(monitoring: Monitoring) -> None:
+    versions = {name: version.partition("+")[0] for name, version in monitoring.versions().items()}
+    ran = f"Prometheus {versions[PROMETHEUS]} and node_exporter {versions[NODE_EXPORTER]} of Debian 12"
+    assert ran in (CHECKOUT / "docs" / "scheduler.md").read_text()

@@ -81,10 +81,10 @@ class Client:
             )
         return objects
 
-    def get_from_service(self, ref: Ref, scheme: str, port: int, path: str, **parameters: str) -> dict[str, Any]:
-        """The JSON document that a Service answers with; the API server sends it the request."""
+    def get_from_service(self, ref: Ref, scheme: str, port: int, path: str, **parameters: str) -> Any:
+        """The JSON document, or the text, that a Service returns; the API server sends it the request."""
         location = f"/api/v1/namespaces/{ref.namespace}/services/{scheme}:{ref.name}:{port}/proxy{path}"
-        response: dict[str, Any] = self._read(
+        return self._read(
             ref.describe("get", "proxy"),
             self._dynamic().request,
             "get",
@@ -92,7 +92,6 @@ class Client:
             query_params=list(parameters.items()),
             **_RAW_RESPONSE,
         )
-        return response
 
     def create(self, body: Object) -> Object:
         """Create an object and return it as the API server stores it."""

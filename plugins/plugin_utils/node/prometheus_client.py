@@ -87,8 +87,9 @@ class PrometheusClient:
     def _get(self, query: str) -> Any:
         url = f"{self.source.address.rstrip('/')}{QUERY_PATH}?{urlencode({'query': query})}"
         try:
-            # The scheduler uses no proxy either: its http.Transport has none.
-            with open_url(url, timeout=TIMEOUT, use_proxy=False, validate_certs=not self.source.insecure) as response:
+            # The scheduler uses neither a proxy nor a netrc: it has an http.Transport of its own.
+            options = {"use_proxy": False, "use_netrc": False, "validate_certs": not self.source.insecure}
+            with open_url(url, timeout=TIMEOUT, **options) as response:
                 text = response.read()
         except HTTPError as error:
             text = error.read()

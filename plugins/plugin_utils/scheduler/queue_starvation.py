@@ -18,7 +18,7 @@ from .volcano_conf import RECLAIM, parse_actions
 CROSS_QUEUE_ACTIONS = (RECLAIM, "gangreclaim")
 """The actions that evict pods of other queues; gangreclaim exists since Volcano 1.15."""
 DEFAULT = "default"
-NAMED_QUEUES = 5
+LISTED = 5
 
 
 def online_jobs_can_starve(
@@ -74,5 +74,5 @@ def _unreclaimable(queues: Iterable[Queue]) -> str:
 
 def first_names(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    more = len(names) - NAMED_QUEUES
-    return ", ".join(names[:NAMED_QUEUES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")

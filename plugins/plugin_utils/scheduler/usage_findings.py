@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from ...module_utils.safe_text import quote_value
 from ..kube.objects import Object
 from ..rules.rule_types import Effect, Finding, Severity
-from .queue_starvation import NAMED_QUEUES, first_names
+from .queue_starvation import LISTED, first_names
 from .usage_data import STEP, WINDOW, UsageData
 
 RELABELING = "relabel_configs: [{source_labels: [__meta_kubernetes_pod_node_name], target_label: instance}]"
@@ -157,8 +157,8 @@ def _reading(data: UsageData, name: str) -> str:
 
 
 def _first_rows(rows: Sequence[str]) -> tuple[str, ...]:
-    more = len(rows) - NAMED_QUEUES
-    return (*rows[:NAMED_QUEUES], *((f"and {more} more",) if more > 0 else ()))
+    more = len(rows) - LISTED
+    return (*rows[:LISTED], *((f"and {more} more",) if more > 0 else ()))
 
 
 def _clock(seconds: float) -> str:
