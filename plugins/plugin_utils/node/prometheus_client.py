@@ -87,7 +87,7 @@ class PrometheusClient:
     def _get(self, query: str) -> Any:
         url = f"{self.source.address.rstrip('/')}{QUERY_PATH}?{urlencode({'query': query})}"
         try:
-            # The scheduler uses neither a proxy nor a netrc: it has an http.Transport of its own.
+            # The scheduler uses neither a proxy nor a netrc: its http.Transport has none.
             options = {"use_proxy": False, "use_netrc": False, "validate_certs": not self.source.insecure}
             with open_url(url, timeout=TIMEOUT, **options) as response:
                 text = response.read()
