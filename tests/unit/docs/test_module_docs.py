@@ -67,6 +67,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "rollout_table": rollout_arguments.ROLLOUT_TABLE,
     "rubik_config": agent_arguments.RUBIK_CONFIG,
     "scheduler_config": argspec.SCHEDULER_CONFIG,
+    "scheduler_usage_info": argspec.SCHEDULER_USAGE_INFO,
     "systemd_slice": systemd_slice.ARGUMENTS,
 }
 
