@@ -173,3 +173,14 @@ def test_ratios_become_a_colocation_configuration() -> None:
         "selector": {"matchLabels": {"app": "x"}},
         "memoryQos": {"highRatio": 100, "lowRatio": 50, "minRatio": 0},
     }
+
+
+def test_another_image_of_the_same_name_replaces_the_pods() -> None:
+    """A DaemonSet replaces its pods only if its template changes."""
+    chosen = options(image_ids=["sha256:b", "sha256:a"])
+    (pool,) = pools([host("n1")], chosen)
+    template = render_daemon_set(pool, chosen)["spec"]["template"]
+    assert template["metadata"]["annotations"]["colocation.volcano.sh/image-ids"] == "sha256:a,sha256:b"
+    without = render_daemon_set(pool, options())["spec"]["template"]
+    assert "colocation.volcano.sh/image-ids" not in without["metadata"]["annotations"]
+    assert template["spec"] == without["spec"]
