@@ -13,6 +13,7 @@ SCHEDULING, BATCH, FLOW = "scheduling.volcano.sh/v1beta1", "batch.volcano.sh/v1a
 API_VERSIONS = {
     "Command": "bus.volcano.sh/v1alpha1",
     "ConfigMap": "v1",
+    "DaemonSet": "apps/v1",
     "Event": "v1",
     "Job": BATCH,
     "JobFlow": FLOW,
