@@ -9,13 +9,23 @@ import contextlib
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes import config
 
-from ansible_collections.volcano.colocation.tests.agent.field import NODES, RELEASES, Field
+from ansible_collections.volcano.colocation.tests.agent.field import (
+    MACHINES,
+    ONLINE,
+    RELEASES,
+    Field,
+    nodes_of,
+    used_memory,
+    variables_of,
+)
+from ansible_collections.volcano.colocation.tests.agent.broken_agents import break_agents
 from ansible_collections.volcano.colocation.tests.agent.kubelet import Kubelet
 from ansible_collections.volcano.colocation.tests.agent.machines import Clock, Machine
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
@@ -26,9 +36,12 @@ from ansible_collections.volcano.colocation.tests.lab.cluster import container_p
 from ansible_collections.volcano.colocation.tests.lab.cluster.store import ControlPlane
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE, Volcano, fake_node
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
+from ansible_collections.volcano.colocation.tests.system.node import Run
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster
 
 ACCOUNT = "volcano-colocation-agent"
+ORDER = ("test_capacity.py", "test_pods.py", "test_load.py", "test_verify.py", "test_removal.py")
+"""The Nodes of a file have what earlier ones did to them."""
 NODE_INFO = (
     "architecture",
     "containerRuntimeVersion",
@@ -40,6 +53,10 @@ NODE_INFO = (
     "systemUUID",
 )
 """Required fields, which KWOK sets."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: ORDER.index(item.path.name) if item.path.name in ORDER else -1)
 
 
 @pytest.fixture(scope="session", name="field")
@@ -54,7 +71,7 @@ def _field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
             tuple(control_plane.kubectl_argv(plane)), str(plane.kubeconfig), tmp_path_factory.mktemp("runs")
         )
         cluster = Cluster(server, Volcano(plane, volcano.obtain(cache)))
-        machines = {name: Machine(tmp_path_factory.mktemp(name), name, *kind[1:]) for name, kind in NODES.items()}
+        machines = {name: Machine(tmp_path_factory.mktemp(name), name, *kind[1:]) for name, kind in MACHINES.items()}
         cluster.volcano.start_kwok(pods=False)
         cluster.volcano.create_nodes([_node(machine) for machine in machines.values()])
         stack.enter_context(Clock(machines))
@@ -99,3 +116,28 @@ def _service(plane: ControlPlane) -> container_process.Service:
     view = json.loads(control_plane.kubectl(plane, "config", "view", "--raw", "--flatten", "-o", "json"))
     ca = base64.b64decode(view["clusters"][0]["cluster"]["certificate-authority-data"]).decode()
     return container_process.Service(plane.ports.api, {"token": token, "ca.crt": ca, "namespace": NAMESPACE})
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """The role's run for the new release, and the modules' results for the old one."""
+
+    run: Run
+    objects: dict[str, Any]
+    labels: dict[str, Any]
+
+
+@pytest.fixture(scope="session", name="deployed")
+def _deployed(field: Field) -> Deployed:
+    """Agents of both releases: the old ones by modules, the new ones by the role. Then another client breaks two."""
+    for name, machine in field.machines.items():
+        machine.use_memory(used_memory(name))
+        machine.load(ONLINE)
+    options = {key.removeprefix("colocation_agent_"): value for key, value in variables_of("old").items()}
+    del options["timeout"]
+    objects = field.module("agent_deploy", nodes_of("old"), **options)
+    labels = field.module("agent_deploy", nodes_of("old"), **options, step="labels")
+    run = field.role("new")
+    assert run.code == 0, run.output + "".join(field.log(name) for name in nodes_of("new"))
+    break_agents(field)
+    return Deployed(run, objects, labels)

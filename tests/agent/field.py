@@ -4,40 +4,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from kubernetes.utils.quantity import parse_quantity
+
 from ansible_collections.volcano.colocation.tests.agent.kubelet import Kubelet
-from ansible_collections.volcano.colocation.tests.agent.machines import KINDS, Machine
+from ansible_collections.volcano.colocation.tests.agent.machines import KINDS, Load, Machine
+from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE
 from ansible_collections.volcano.colocation.tests.system.node import Run, ansible
-from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster
+from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually
 from ansible_collections.volcano.colocation.tests.volcano.objects import Manifest
 
 RELEASES = {"new": "1.15.1", "old": "1.14.1"}
 NODES = {f"{age}-{version}-{driver}": (age, version, driver) for age in RELEASES for version, driver in KINDS}
 """Release, cgroup version and driver by the Node's name."""
+BLIND, MISLED = "blind", "misled"
+BROKEN = {BLIND: ("new", "v2", "cgroupfs"), MISLED: ("new", "v1", "cgroupfs")}
+"""Nodes whose agents another client breaks."""
+MACHINES = {**NODES, **BROKEN}
 BATCH_CPU, BATCH_MEMORY = "kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"
-CPUS, MEMORY = 4, 8 << 30
+COLOCATION, OVERSUBSCRIPTION = "volcano.sh/colocation", "volcano.sh/oversubscription"
+TAINT = "volcano.sh/offline-job-evicting"
+CPUS, MEMORY, RATIO = 4, 8 << 30, 60
 FEATURES = ["OverSubscription", "Eviction", "Resources", "CPUBurst", "CPUThrottle", "MemoryQoSV2"]
 COLLECTION = "volcano.colocation"
+TIMEOUT = 150.0
+ONLINE = Load(burstable=1000)
+"""The load before a test changes it."""
+
+
+def used_memory(name: str) -> int:
+    """Memory that the pods of a Node use, different on each: an agent that reads another Node's files is found."""
+    return (512 + 128 * list(MACHINES).index(name)) << 20
 
 
 def nodes_of(age: str) -> list[str]:
-    return [name for name, kind in NODES.items() if kind[0] == age]
+    """The Nodes of one release, also those with broken agents."""
+    return [name for name, kind in MACHINES.items() if kind[0] == age]
 
 
-def image_of(age: str) -> str:
-    return f"localhost/lab/vc-agent:v{RELEASES[age]}"
+def pools_of(age: str, **settings: Any) -> list[dict[str, Any]]:
+    """One pool for each broken agent, and one for all others of the release, with these settings."""
+    broken = [{"name": name, "nodes": [name]} for name, kind in BROKEN.items() if kind[0] == age]
+    return [{"name": age, "nodes": [name for name in nodes_of(age) if name in NODES], **settings}, *broken]
 
 
 def variables_of(age: str) -> dict[str, Any]:
     """The role's variables for the Nodes of one release."""
     return {
-        "colocation_agent_image": image_of(age),
+        "colocation_agent_image": f"localhost/lab/vc-agent:v{RELEASES[age]}",
         "colocation_agent_features": FEATURES,
         "colocation_agent_label_nodes": True,
-        "colocation_agent_pools": [{"name": age, "nodes": nodes_of(age)}],
+        "colocation_agent_pools": pools_of(age),
         "colocation_agent_timeout": 240,
     }
 
@@ -50,19 +72,32 @@ class Field:
     machines: Mapping[str, Machine]
     kubelet: Kubelet
 
-    def role(self, age: str, *arguments: str, entry: str = "main", **variables: Any) -> Run:
-        """Run an entry of the role ``agent`` for the Nodes of one release."""
+    def role(
+        self, age: str, *arguments: str, entry: str = "main", nodes: Sequence[str] = (), **variables: Any
+    ) -> Run:
+        """Run an entry of the role ``agent`` for Nodes of one release, by default all."""
         role = {"name": f"{COLLECTION}.agent", "tasks_from": entry}
         task = {"name": "Run the role", "ansible.builtin.import_role": role}
-        return self.play(nodes_of(age), [task], *arguments, **{**variables_of(age), **variables})
+        return self.play(nodes or nodes_of(age), [task], *arguments, **{**variables_of(age), **variables})
 
-    def modules(self, nodes: Iterable[str], *tasks: Manifest, **variables: Any) -> Run:
-        """Run modules of the agent after those that read the machines."""
-        look = [
+    def module(self, name: str, nodes: Sequence[str], **options: Any) -> dict[str, Any]:
+        """The result of a module of the agent for the hosts of these Nodes."""
+        path = self.cluster.server.directory / "result.json"
+        settings = {"kubeconfig": self.cluster.server.kubeconfig, "nodes": nodes, **options}
+        tasks: list[Manifest] = [
             {"name": "Read the facts", f"{COLLECTION}.node_facts": {}},
             {"name": "Read the host", f"{COLLECTION}.agent_host_info": {}, "register": "agent_host_info"},
+            {"name": "Run", f"{COLLECTION}.{name}": settings, "run_once": True, "register": "result"},
+            {
+                "name": "Keep",
+                "ansible.builtin.copy": {"content": "{{ result | to_json }}", "dest": str(path), "mode": "0600"},
+                "run_once": True,
+            },
         ]
-        return self.play(nodes, [*look, *tasks], **variables)
+        run = self.play(nodes, tasks)
+        assert run.code == 0, run.output
+        result: dict[str, Any] = json.loads(path.read_text())
+        return result
 
     def play(self, nodes: Iterable[str], tasks: list[Manifest], *arguments: str, **variables: Any) -> Run:
         """Run tasks for the hosts of Nodes; what reads a node reads its machine."""
@@ -86,8 +121,26 @@ class Field:
         assert node, name
         return node
 
-    def allocatable(self, name: str) -> dict[str, str]:
-        return dict(self.node(name)["status"]["allocatable"])
+    def amount(self, name: str, resource: str) -> int | None:
+        """An allocatable amount of a Node."""
+        text = self.node(name)["status"]["allocatable"].get(resource)
+        return None if text is None else int(parse_quantity(text))
+
+    def is_tainted(self, name: str) -> bool:
+        return any(taint["key"] == TAINT for taint in self.node(name)["spec"].get("taints") or ())
+
+    def daemon_set(self, name: str) -> Manifest:
+        """The DaemonSet of a Node's pool."""
+        pool = self.node(name)["metadata"]["labels"]["colocation.volcano.sh/pool"]
+        (found,) = self.cluster.items("DaemonSet", NAMESPACE, f"colocation.volcano.sh/pool={pool}")
+        return {**found, "kind": "DaemonSet"}
+
+    def process(self, name: str) -> Path:
+        """The directory in /proc of the agent of a Node."""
+        agent = eventually(lambda: self.kubelet.agent_on(name), lambda: f"{name} has no agent")
+        assert agent and agent.process
+        return Path("/proc") / str(agent.process.pid)
 
     def log(self, name: str) -> str:
-        return self.kubelet.log(name)[-4000:]
+        """The last lines of a Node's agents, for failures."""
+        return f"{name}:\n{self.kubelet.log(name)[-4000:]}"

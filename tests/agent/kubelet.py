@@ -93,7 +93,8 @@ class Kubelet:
 
     def log(self, node: str) -> str:
         """The output of all agents of a Node."""
-        return (self.directory / f"{node}.log").read_text(errors="replace")
+        path = self.directory / f"{node}.log"
+        return path.read_text(errors="replace") if path.exists() else "no agent was started"
 
     def _run(self) -> None:
         while not self._ended.wait(PERIOD):
