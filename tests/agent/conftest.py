@@ -8,7 +8,7 @@ import base64
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,11 @@ from typing import Any
 import pytest
 from kubernetes import config
 
+from ansible_collections.volcano.colocation.tests.agent import workloads
+from ansible_collections.volcano.colocation.tests.agent.broken_agents import break_agents
 from ansible_collections.volcano.colocation.tests.agent.field import (
     MACHINES,
+    NODES,
     ONLINE,
     RELEASES,
     Field,
@@ -25,9 +28,9 @@ from ansible_collections.volcano.colocation.tests.agent.field import (
     used_memory,
     variables_of,
 )
-from ansible_collections.volcano.colocation.tests.agent.broken_agents import break_agents
 from ansible_collections.volcano.colocation.tests.agent.kubelet import Kubelet
 from ansible_collections.volcano.colocation.tests.agent.machines import Clock, Machine
+from ansible_collections.volcano.colocation.tests.agent.workloads import Workload
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
 from ansible_collections.volcano.colocation.tests.judges import cgroup_program
 from ansible_collections.volcano.colocation.tests.lab import programs
@@ -37,7 +40,8 @@ from ansible_collections.volcano.colocation.tests.lab.cluster.store import Contr
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE, Volcano, fake_node
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 from ansible_collections.volcano.colocation.tests.system.node import Run
-from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster
+from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually
+from ansible_collections.volcano.colocation.tests.volcano.objects import namespace
 
 ACCOUNT = "volcano-colocation-agent"
 ORDER = ("test_capacity.py", "test_pods.py", "test_load.py", "test_verify.py", "test_removal.py")
@@ -136,8 +140,31 @@ def _deployed(field: Field) -> Deployed:
     options = {key.removeprefix("colocation_agent_"): value for key, value in variables_of("old").items()}
     del options["timeout"]
     objects = field.module("agent_deploy", nodes_of("old"), **options)
-    labels = field.module("agent_deploy", nodes_of("old"), **options, step="labels")
     run = field.role("new")
     assert run.code == 0, run.output + "".join(field.log(name) for name in nodes_of("new"))
+    # The old agents have started by now: a starting one resets a label that it has not read yet.
+    labels = field.module("agent_deploy", nodes_of("old"), **options, step="labels")
     break_agents(field)
     return Deployed(run, objects, labels)
+
+
+@pytest.fixture(scope="session", name="settings_before_pods")
+def _settings_before_pods(field: Field, deployed: Deployed) -> Mapping[str, Mapping[str, str]]:
+    """The files of all cgroups by Node and path, before test pods exist."""
+    field.cluster.create(namespace(workloads.SPACE))
+    eventually(lambda: field.cluster.items("ServiceAccount", workloads.SPACE))
+    return {name: workloads.settings_of(field, name) for name in NODES}
+
+
+@pytest.fixture(scope="session", name="offline_pods")
+def _offline_pods(field: Field, settings_before_pods: object) -> Mapping[str, Workload]:
+    """An offline pod on each Node, once it has capacity for it."""
+    field.cluster.create(*(workloads.offline(f"offline-{name}", name) for name in NODES))
+    return {name: workloads.running(field, name, f"offline-{name}") for name in NODES}
+
+
+@pytest.fixture(scope="session", name="online_pods")
+def _online_pods(field: Field, settings_before_pods: object) -> Mapping[str, Workload]:
+    """An online pod on each Node."""
+    field.cluster.create(*(workloads.online(f"online-{name}", name) for name in NODES))
+    return {name: workloads.running(field, name, f"online-{name}") for name in NODES}

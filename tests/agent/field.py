@@ -60,7 +60,7 @@ def variables_of(age: str) -> dict[str, Any]:
         "colocation_agent_features": FEATURES,
         "colocation_agent_label_nodes": True,
         "colocation_agent_pools": pools_of(age),
-        "colocation_agent_timeout": 240,
+        "colocation_agent_timeout": 60,
     }
 
 

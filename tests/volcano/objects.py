@@ -25,6 +25,7 @@ API_VERSIONS = {
     "PriorityClass": "scheduling.k8s.io/v1",
     "Queue": SCHEDULING,
     "Service": "v1",
+    "ServiceAccount": "v1",
     "MutatingWebhookConfiguration": "admissionregistration.k8s.io/v1",
     "ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1",
 }
