@@ -23,9 +23,10 @@ from ansible_collections.volcano.colocation.tests.agent.field import (
     NODES,
     ONLINE,
     RELEASES,
+    SYSTEM_MEMORY,
     Field,
+    memory_of_pods,
     nodes_of,
-    used_memory,
     variables_of,
 )
 from ansible_collections.volcano.colocation.tests.agent.kubelet import Kubelet
@@ -135,7 +136,7 @@ class Deployed:
 def _deployed(field: Field) -> Deployed:
     """Agents of both releases: the old ones by modules, the new ones by the role. Then another client breaks two."""
     for name, machine in field.machines.items():
-        machine.use_memory(used_memory(name))
+        machine.use_memory(memory_of_pods(name), SYSTEM_MEMORY)
         machine.load(ONLINE)
     options = {key.removeprefix("colocation_agent_"): value for key, value in variables_of("old").items()}
     del options["timeout"]

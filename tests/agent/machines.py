@@ -69,6 +69,11 @@ MEMORY_COUNTERS = {
     "v1": ("memory", "memory.stat", "cache 0\nrss 0\ntotal_cache 0\ntotal_rss {:020d}"),
     "v2": ("", "memory.stat", "anon {:020d}"),
 }
+PROC_STAT = "cpu  {:020d} 0 0 0 0 0 0 0 0 0"
+JIFFY = 10_000_000
+"""Nanoseconds of the unit of /proc/stat."""
+MEMINFO = "MemTotal:        {:020d} kB\nMemFree:         {:020d} kB\nMemAvailable:    {:020d} kB\n"
+MEMORY = 8 << 30
 TICK = 0.05
 """Seconds between two updates of the counters; an agent measures over one second."""
 
@@ -95,7 +100,6 @@ class Machine:
         self.snapshot.write_text(json.dumps(snapshot_of(host, self.root)))
         self._load, self._since, self._used = Load(), time.monotonic_ns(), dict.fromkeys(TREES[driver], 0)
         self._lock = threading.Lock()
-        self.use_memory(64 << 20)
 
     def directory(self, cgroup: str, hierarchy: str = "") -> Path:
         """The directory of a cgroup."""
@@ -115,10 +119,11 @@ class Machine:
             self._count(time.monotonic_ns())
             self._load = load
 
-    def use_memory(self, amount: int) -> None:
-        """Bytes that all pods use."""
+    def use_memory(self, pods: int, system: int) -> None:
+        """Bytes that all pods use, and those that are used outside of pods."""
         hierarchy, file, form = MEMORY_COUNTERS[self.version]
-        overwrite(self.directory(TREES[self.driver]["pods"], hierarchy) / file, form.format(amount))
+        overwrite(self.directory(TREES[self.driver]["pods"], hierarchy) / file, form.format(pods))
+        overwrite(self.root / "proc/meminfo", meminfo(pods + system))
 
     def tick(self) -> None:
         """Bring the counters up to date."""
@@ -131,7 +136,13 @@ class Machine:
         for level, cgroup in TREES[self.driver].items():
             self._used[level] += (now - self._since) * self._load.of(level) // 1000
             overwrite(self.directory(cgroup, hierarchy) / file, form.format(self._used[level] // unit))
+        overwrite(self.root / "proc/stat", PROC_STAT.format(self._used["pods"] // JIFFY))
         self._since = now
+
+
+def meminfo(used: int) -> str:
+    """The first lines of /proc/meminfo."""
+    return MEMINFO.format(MEMORY >> 10, (MEMORY - used) >> 10, (MEMORY - used) >> 10)
 
 
 def overwrite(path: Path, text: str) -> None:
@@ -171,8 +182,8 @@ def description(name: str, version: str, driver: str, machine_id: str, boot_id: 
         "/etc/machine-id": f"{machine_id}\n",
         "/proc/sys/kernel/hostname": f"{name}\n",
         "/proc/sys/kernel/random/boot_id": f"{boot_id}\n",
-        "/proc/stat": "cpu  0 0 0 0 0 0 0 0 0 0\n",
-        "/proc/meminfo": "MemTotal:        8388608 kB\nMemFree:         8126464 kB\nMemAvailable:    8126464 kB\n",
+        "/proc/stat": PROC_STAT.format(0) + "\n",
+        "/proc/meminfo": meminfo(0),
         **dict(_cgroup_files(version, driver)),
     }
     if driver == "systemd":

@@ -12,17 +12,17 @@ from ansible_collections.volcano.colocation.tests.agent.field import (
     BATCH_MEMORY,
     COLOCATION,
     CPUS,
-    MEMORY,
     NODES,
     ONLINE,
     OVERSUBSCRIPTION,
     RATIO,
+    SYSTEM_MEMORY,
     TIMEOUT,
     Field,
+    memory_of_pods,
     nodes_of,
-    used_memory,
 )
-from ansible_collections.volcano.colocation.tests.agent.machines import TREES
+from ansible_collections.volcano.colocation.tests.agent.machines import MEMORY, TREES
 from ansible_collections.volcano.colocation.tests.volcano.cluster import eventually
 
 DAC_OVERRIDE = 1 << 1
@@ -34,7 +34,8 @@ pytestmark = pytest.mark.usefixtures("deployed")
 @pytest.mark.parametrize("name", NODES)
 def test_memory_is_a_share_of_what_the_nodes_pods_leave(field: Field, name: str) -> None:
     """Exact: the counters of memory stand still."""
-    expected = (MEMORY - used_memory(name)) * RATIO // 100
+    used = memory_of_pods(name) + (SYSTEM_MEMORY if NODES[name][0] == "old" else 0)
+    expected = (MEMORY - used) * RATIO // 100
     eventually(lambda: field.amount(name, BATCH_MEMORY) == expected, lambda: field.log(name), TIMEOUT)
 
 

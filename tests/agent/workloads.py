@@ -42,6 +42,11 @@ def offline(name: str, node: str) -> Manifest:
     return pod(name, node, {"requests": batch, "limits": batch}, annotations)
 
 
+def best_effort(name: str, node: str) -> Manifest:
+    """A BE pod that requests nothing."""
+    return pod(name, node, {}, {"volcano.sh/qos-level": "BE"})
+
+
 def online(name: str, node: str) -> Manifest:
     """An LS pod with a limit, so that it has a quota before the agent knows it."""
     resources = {"requests": {"cpu": "500m"}, "limits": {"cpu": "1"}}

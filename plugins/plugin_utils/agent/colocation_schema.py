@@ -94,6 +94,13 @@ DEFAULTS: ConfigValues = {
 }
 """The agent's defaults, for comparisons with values that are not set."""
 
+DEFAULT_OVERSUBSCRIPTION: ConfigValues = {
+    ("overSubscriptionConfig", "enable"): True,
+    ("overSubscriptionConfig", "overSubscriptionTypes"): "cpu,memory",
+}
+ADDED_SECTIONS = ("overSubscriptionConfig", "evictingConfig")
+"""Sections of globalConfig that an agent adds at its start if they are missing."""
+
 ORDERED: tuple[tuple[ConfigPath, ConfigPath], ...] = (
     (("evictingConfig", "evictingCPULowWatermark"), ("evictingConfig", "evictingCPUHighWatermark")),
     (("evictingConfig", "evictingMemoryLowWatermark"), ("evictingConfig", "evictingMemoryHighWatermark")),
