@@ -51,10 +51,10 @@ def nodes_of(age: str) -> list[str]:
     return [name for name, kind in MACHINES.items() if kind[0] == age]
 
 
-def pools_of(age: str, **settings: Any) -> list[dict[str, Any]]:
-    """One pool for each broken agent, and one for all others of the release, with these settings."""
+def pools_of(age: str) -> list[dict[str, Any]]:
+    """One pool for each broken agent, and one for all others of the release."""
     broken = [{"name": name, "nodes": [name]} for name, kind in BROKEN.items() if kind[0] == age]
-    return [{"name": age, "nodes": [name for name in nodes_of(age) if name in NODES], **settings}, *broken]
+    return [{"name": age, "nodes": [name for name in nodes_of(age) if name in NODES]}, *broken]
 
 
 def variables_of(age: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.agent.field import BATCH_CPU, CPUS, NODES, TIMEOUT, Field, pools_of
+from ansible_collections.volcano.colocation.tests.agent.field import BATCH_CPU, CPUS, NODES, TIMEOUT, Field
 from ansible_collections.volcano.colocation.tests.agent.machines import Load
 from ansible_collections.volcano.colocation.tests.agent.workloads import SPACE, Workload, besteffort_quota
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE
@@ -48,7 +48,7 @@ class Reconfigured:
 @pytest.fixture(scope="module", name="reconfigured")
 def _reconfigured(field: Field, offline_pods: Pods, online_pods: Pods) -> Reconfigured:
     processes = {name: field.process(name) for name in NODES}
-    run = field.role("new", colocation_agent_pools=pools_of("new", watermarks=WATERMARKS), nodes=NEW)
+    run = field.role("new", colocation_agent_pools=[{"name": "new", "nodes": NEW, "watermarks": WATERMARKS}], nodes=NEW)
     assert run.code == 0, run.output
     return Reconfigured(processes)
 
@@ -144,7 +144,8 @@ def test_times_are_recorded(pressed: Times, relieved: Mapping[str, float], recor
 
 def test_wrong_watermarks_are_refused_before_they_are_written(field: Field, reconfigured: Reconfigured) -> None:
     before = field.cluster.get("ConfigMap", "volcano-agent-configuration", NAMESPACE)
-    run = field.role("new", colocation_agent_watermarks={"cpu_high": 30, "cpu_low": 60}, nodes=NEW)
+    wrong = {"colocation_agent_watermarks": {"cpu_high": 30, "cpu_low": 60}}
+    run = field.role("new", colocation_agent_pools=[{"name": "new", "nodes": NEW}], nodes=NEW, **wrong)
     assert run.code != 0
     assert "evictingCPULowWatermark 60 has to be less than evictingCPUHighWatermark 30" in run.output
     assert field.cluster.get("ConfigMap", "volcano-agent-configuration", NAMESPACE) == before

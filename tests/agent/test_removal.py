@@ -87,6 +87,7 @@ def _removed(field: Field, switched_off: None) -> Run:
     field.cluster.patch(manifest, {"data": {KEY: json.dumps(document)}})
     run = field.role(
         "new",
+        "-vv",
         nodes=[*nodes_of("new"), *nodes_of("old")],
         colocation_agent_state="absent",
         colocation_agent_pools=[],
