@@ -77,9 +77,7 @@ class Field:
     machines: Mapping[str, Machine]
     kubelet: Kubelet
 
-    def role(
-        self, age: str, *arguments: str, entry: str = "main", nodes: Sequence[str] = (), **variables: Any
-    ) -> Run:
+    def role(self, age: str, *arguments: str, entry: str = "main", nodes: Sequence[str] = (), **variables: Any) -> Run:
         """Run an entry of the role ``agent`` for Nodes of one release, by default all."""
         role = {"name": f"{COLLECTION}.agent", "tasks_from": entry}
         task = {"name": "Run the role", "ansible.builtin.import_role": role}
@@ -143,7 +141,8 @@ class Field:
     def process(self, name: str) -> Path:
         """The directory in /proc of the agent of a Node."""
         agent = eventually(lambda: self.kubelet.agent_on(name), lambda: f"{name} has no agent")
-        assert agent and agent.process
+        assert agent
+        assert agent.process
         return Path("/proc") / str(agent.process.pid)
 
     def log(self, name: str) -> str:

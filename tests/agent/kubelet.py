@@ -108,7 +108,9 @@ class Kubelet:
 
     def _look(self) -> None:
         response = self._core.list_pod_for_all_namespaces(_preload_content=False)
-        pods = {pod["metadata"]["uid"]: pod for pod in json.loads(response.data)["items"] if _node(pod) in self.machines}
+        pods = {
+            pod["metadata"]["uid"]: pod for pod in json.loads(response.data)["items"] if _node(pod) in self.machines
+        }
         for uid in [uid for uid in self.pods if uid not in pods]:
             self._forget(uid)
         for uid, pod in pods.items():

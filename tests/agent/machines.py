@@ -63,7 +63,10 @@ FILES = {
     },
 }
 """Files of a new cgroup by hierarchy, with the kernel's initial values. Counters have a fixed width."""
-CPU_COUNTERS = {"v1": ("cpu,cpuacct", "cpuacct.usage", "{:020d}", 1), "v2": ("", "cpu.stat", "usage_usec {:020d}", 1000)}
+CPU_COUNTERS = {
+    "v1": ("cpu,cpuacct", "cpuacct.usage", "{:020d}", 1),
+    "v2": ("", "cpu.stat", "usage_usec {:020d}", 1000),
+}
 """Hierarchy, file, form of its first bytes, and nanoseconds in its unit."""
 MEMORY_COUNTERS = {
     "v1": ("memory", "memory.stat", "cache 0\nrss 0\ntotal_cache 0\ntotal_rss {:020d}"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.volcano.colocation.tests.agent.field import BATCH_CPU, CPUS, NODES, TIMEOUT, Field
+from ansible_collections.volcano.colocation.tests.agent.field import BATCH_CPU, NODES, TIMEOUT, Field
 from ansible_collections.volcano.colocation.tests.agent.machines import Load
 from ansible_collections.volcano.colocation.tests.agent.workloads import SPACE, Workload, besteffort_quota
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import NAMESPACE
@@ -27,6 +27,8 @@ HIGH, HIGHER, LOW = Load(burstable=2400), Load(burstable=3700), Load(burstable=3
 CONTROL = "old-v1-cgroupfs"
 PRESSED = [name for name in NODES if name != CONTROL]
 LEAST_QUOTA = "1000"
+RETURNED = 1000
+"""Thousandths of a CPU, more than any Node offers under load. An agent weighs its last measurement with one half."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,11 @@ def _pressed(field: Field, reconfigured: Reconfigured, offline_pods: Pods) -> Ti
     began = time.monotonic()
     while any(len(one) < len(PRESSED) for one in times[:2]) and time.monotonic() - began < TIMEOUT:
         for name in PRESSED:
-            seen = (field.is_tainted(name), not offline_pods[name].exists(), besteffort_quota(field, name) == LEAST_QUOTA)
+            seen = (
+                field.is_tainted(name),
+                not offline_pods[name].exists(),
+                besteffort_quota(field, name) == LEAST_QUOTA,
+            )
             for one, happened in zip(times, seen, strict=True):
                 if happened:
                     one.setdefault(name, round(time.monotonic() - began, 1))
@@ -84,10 +90,11 @@ def _relieved(field: Field, control: bool) -> Mapping[str, float]:
     """The load falls on all Nodes, and rises further on the one that was left alone; seconds until taints are gone."""
     for name, machine in field.machines.items():
         machine.load(HIGHER if name == CONTROL else LOW)
-    began, gone = time.monotonic(), {}
+    gone: dict[str, float] = {}
+    began = time.monotonic()
     while len(gone) < len(PRESSED) and time.monotonic() - began < TIMEOUT:
         for name in PRESSED:
-            if not field.is_tainted(name) and (field.amount(name, BATCH_CPU) or 0) > CPUS * 1000 // 2:
+            if not field.is_tainted(name) and (field.amount(name, BATCH_CPU) or 0) > RETURNED:
                 gone.setdefault(name, round(time.monotonic() - began, 1))
         time.sleep(0.5)
     return gone
@@ -144,8 +151,9 @@ def test_times_are_recorded(pressed: Times, relieved: Mapping[str, float], recor
 
 def test_wrong_watermarks_are_refused_before_they_are_written(field: Field, reconfigured: Reconfigured) -> None:
     before = field.cluster.get("ConfigMap", "volcano-agent-configuration", NAMESPACE)
-    wrong = {"colocation_agent_watermarks": {"cpu_high": 30, "cpu_low": 60}}
-    run = field.role("new", colocation_agent_pools=[{"name": "new", "nodes": NEW}], nodes=NEW, **wrong)
+    pools = [{"name": "new", "nodes": NEW}]
+    wrong = {"cpu_high": 30, "cpu_low": 60}
+    run = field.role("new", nodes=NEW, colocation_agent_pools=pools, colocation_agent_watermarks=wrong)
     assert run.code != 0
     assert "evictingCPULowWatermark 60 has to be less than evictingCPUHighWatermark 30" in run.output
     assert field.cluster.get("ConfigMap", "volcano-agent-configuration", NAMESPACE) == before

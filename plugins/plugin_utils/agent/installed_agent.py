@@ -179,5 +179,5 @@ def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:
 
 def proof_permissions(namespace: str, *, smoke_test: bool = False) -> tuple[RequiredPermission, ...]:
     """The permissions for verification beside those for reading; ``smoke_test``: also for the pods of the test."""
-    verbs = ("list", "get", "create", "delete") if smoke_test else ("list",)
+    verbs = ("list", "get", "create", "patch", "delete") if smoke_test else ("list",)
     return tuple(RequiredPermission(verb, "", "pods", namespace=namespace) for verb in verbs)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A container of a pod as a process on this machine, as its manifest says: for programs that need no image.
 
-The process has the container's arguments, environment, mounts, user and capabilities. Its root directory has nothing but
-its program, its mounts and the files of its ServiceAccount; hostPath volumes are below a directory that stands for the
+The process has the container's arguments, environment, mounts, user and capabilities. Its root directory has only its
+program, its mounts and the files of its ServiceAccount; hostPath volumes are below a directory that represents the
 node. Only the addresses of the API server and of the health check are those of this machine.
 """
 
@@ -104,9 +104,7 @@ def mounts(pod: Manifest, container: Manifest, node: Path) -> list[dict[str, Any
         source = node / volume["path"].lstrip("/")
         if volume.get("type") == "DirectoryOrCreate":
             source.mkdir(parents=True, exist_ok=True)
-        mounted.append(
-            {"source": str(source), "target": mount["mountPath"], "read_only": mount.get("readOnly", False)}
-        )
+        mounted.append({"source": str(source), "target": mount["mountPath"], "read_only": mount.get("readOnly", False)})
     return mounted
 
 
