@@ -104,15 +104,15 @@ def _node(machine: Machine) -> dict[str, Any]:
 
 def _programs(cache: Cache, directory: Path) -> dict[str, Path]:
     """The agent's program of each release by the image's tag, with the file capability of upstream's image."""
-    found = {}
+    copies = {}
     for release in RELEASES.values():
         family = f"volcano-{release.rpartition('.')[0]}"
         copy = directory / f"vc-agent-{release}"
         shutil.copyfile(programs.obtain(cache, family, ("vc-agent",)).path("vc-agent"), copy)
         copy.chmod(0o755)
         container_process.give_capability(copy)
-        found[f"v{release}"] = copy
-    return found
+        copies[f"v{release}"] = copy
+    return copies
 
 
 def _service(plane: ControlPlane) -> container_process.Service:

@@ -111,10 +111,13 @@ class Field:
         defaults = {
             f"{COLLECTION}.node_facts": {"snapshot": "{{ snapshot }}"},
             f"{COLLECTION}.agent_host_info": {"root": "{{ machine }}"},
-            f"{COLLECTION}.agent_pod_cgroups": {"root": "{{ machine }}"},
         }
         server = self.cluster.server
-        options = {"colocation_kubeconfig": server.kubeconfig, "agent_switches_root": str(server.directory)}
+        options = {
+            "colocation_kubeconfig": server.kubeconfig,
+            "agent_node_root": "{{ machine }}",
+            "agent_switches_root": str(server.directory),
+        }
         play = {"name": "Agents", "module_defaults": defaults, "tasks": tasks}
         return server.run(play, hosts, *arguments, runner=ansible, **{**options, **variables})
 
@@ -135,8 +138,8 @@ class Field:
     def daemon_set(self, name: str) -> Manifest:
         """The DaemonSet of a Node's pool."""
         pool = self.node(name)["metadata"]["labels"]["colocation.volcano.sh/pool"]
-        (found,) = self.cluster.items("DaemonSet", NAMESPACE, f"colocation.volcano.sh/pool={pool}")
-        return {**found, "kind": "DaemonSet"}
+        (daemon_set,) = self.cluster.items("DaemonSet", NAMESPACE, f"colocation.volcano.sh/pool={pool}")
+        return {**daemon_set, "kind": "DaemonSet"}
 
     def process(self, name: str) -> Path:
         """The directory in /proc of the agent of a Node."""

@@ -3,8 +3,8 @@
 """What kubelet and the runtime do with pods, for machines of plain files.
 
 A pod gets its cgroups before its containers run, and they are deleted with it. Only the agent's container has a
-process, which decides whether its pod is Ready; all others are Ready at once. Names of cgroups are those of kubelet's
-own code and runc's library, which the judge of cgroup names runs.
+process, which decides whether its pod is Ready; all others are Ready immediately. The judge of cgroup names gives the
+names of cgroups: it runs kubelet's own code and runc's library.
 """
 
 from __future__ import annotations
@@ -145,10 +145,10 @@ class Kubelet:
             "Folder": "",
         }
         identities = [identity(pod, container) for container in pod["spec"]["containers"]]
-        named = run_program(self.judge, [{**shared, "ID": each} for each in identities])
+        named = run_program(self.judge, [{**shared, "ID": one} for one in identities])
         if machine.version == "v1":
-            named = [answer["V1"]["cpu"] for answer in named]
-        return (named[0]["Pod"], *(answer["Container"] for answer in named))
+            named = [response["V1"]["cpu"] for response in named]
+        return (named[0]["Pod"], *(response["Container"] for response in named))
 
     def _start(self, machine: Machine, running: Running, container: Manifest) -> None:
         (running.port,) = free_ports(1)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Agents of both releases on all kinds of nodes publish what the pods of their own node leave."""
+"""Agents of both releases on all kinds of nodes publish what the pods of their node leave."""
 
 from __future__ import annotations
 

@@ -28,22 +28,25 @@ from ansible_collections.volcano.colocation.tests.system.node import Run
 from ansible_collections.volcano.colocation.tests.volcano.cluster import eventually
 
 Pods = Mapping[str, Workload]
-OFF = ("new-v2-systemd", "old-v1-systemd")
-"""A Node of each release that is switched off."""
+USED, UNUSED = ("new-v2-systemd", "old-v1-systemd"), ("new-v1-cgroupfs", "old-v2-cgroupfs")
+"""Nodes of each release that are switched off: with a pod that uses oversubscribed resources, and with another one.
+
+On one Node, the agent would evict both pods: it evicts any offline pod until none uses them.
+"""
+OFF = (*USED, *UNUSED)
 CONFIG_MAP, KEY = "volcano-agent-configuration", "colocation-config"
 
 
 @pytest.fixture(scope="module", name="offline")
 def _offline(field: Field, deployed: object) -> Pods:
-    """Offline pods on Nodes with low load: one that uses oversubscribed resources, and one that does not."""
+    """An offline pod on each of these Nodes, which have a low load."""
     for machine in field.machines.values():
         machine.load(Load(burstable=300))
-    manifests = []
+    makers = {**dict.fromkeys(USED, workloads.offline), **dict.fromkeys(UNUSED, workloads.best_effort)}
     for name in OFF:
-        manifests += [workloads.offline(f"batch-{name}", name), workloads.best_effort(f"plain-{name}", name)]
-    field.cluster.create(*manifests)
-    names = [(f"{kind}-{name}", name) for name in OFF for kind in ("batch", "plain")]
-    return {pod: workloads.running(field, node, pod) for pod, node in names}
+        eventually(lambda name=name: not field.is_tainted(name), lambda name=name: field.log(name), TIMEOUT)
+    field.cluster.create(*(make(f"last-{name}", name) for name, make in makers.items()))
+    return {name: workloads.running(field, name, f"last-{name}") for name in OFF}
 
 
 @pytest.fixture(scope="module", name="switched_off")
@@ -55,22 +58,24 @@ def _switched_off(field: Field, offline: Pods) -> None:
 
 @pytest.mark.usefixtures("switched_off")
 @pytest.mark.parametrize("name", OFF)
-def test_a_node_that_is_switched_off_offers_nothing_and_evicts_what_uses_it(
-    field: Field, offline: Pods, name: str
-) -> None:
+def test_a_node_that_is_switched_off_offers_nothing_and_does_not_limit_the_class(field: Field, name: str) -> None:
     eventually(lambda: field.amount(name, BATCH_CPU) is None, lambda: field.log(name), TIMEOUT)
     assert field.amount(name, BATCH_MEMORY) is None
-    eventually(lambda: not offline[f"batch-{name}"].exists(), lambda: field.log(name), TIMEOUT)
+    unlimited = {"v1": "-1", "v2": "max"}[NODES[name][1]]
+    eventually(lambda: besteffort_quota(field, name) == unlimited, lambda: field.log(name), TIMEOUT)
 
 
 @pytest.mark.usefixtures("switched_off")
-@pytest.mark.parametrize("name", OFF)
-def test_other_offline_pods_and_the_agent_stay_and_the_class_is_not_limited(
-    field: Field, offline: Pods, name: str
-) -> None:
-    unlimited = {"v1": "-1", "v2": "max"}[NODES[name][1]]
-    eventually(lambda: besteffort_quota(field, name) == unlimited, lambda: field.log(name), TIMEOUT)
-    assert offline[f"plain-{name}"].exists()
+@pytest.mark.parametrize("name", USED)
+def test_pods_that_use_oversubscribed_resources_are_evicted_from_it(field: Field, offline: Pods, name: str) -> None:
+    eventually(lambda: not offline[name].exists(), lambda: field.log(name), TIMEOUT)
+
+
+@pytest.mark.usefixtures("switched_off")
+@pytest.mark.parametrize("name", UNUSED)
+def test_other_offline_pods_and_the_agent_stay_on_it(field: Field, offline: Pods, name: str) -> None:
+    eventually(lambda: field.amount(name, BATCH_CPU) is None, lambda: field.log(name), TIMEOUT)
+    assert offline[name].exists()
     agent = field.kubelet.agent_on(name)
     assert agent
     assert agent.ready
@@ -78,7 +83,7 @@ def test_other_offline_pods_and_the_agent_stay_and_the_class_is_not_limited(
 
 @pytest.fixture(scope="module", name="removed")
 def _removed(field: Field, switched_off: None) -> Run:
-    """The role's run, while the configuration in force is one that agents refuse."""
+    """The role's run, while the current configuration is one that agents refuse."""
     config_map = field.cluster.get("ConfigMap", CONFIG_MAP, NAMESPACE)
     assert config_map
     document = json.loads(config_map["data"][KEY])
@@ -87,7 +92,6 @@ def _removed(field: Field, switched_off: None) -> Run:
     field.cluster.patch(manifest, {"data": {KEY: json.dumps(document)}})
     run = field.role(
         "new",
-        "-vv",
         nodes=[*nodes_of("new"), *nodes_of("old")],
         colocation_agent_state="absent",
         colocation_agent_pools=[],
@@ -101,8 +105,8 @@ def _removed(field: Field, switched_off: None) -> Run:
 @pytest.mark.parametrize("name", MACHINES)
 def test_nodes_have_nothing_of_the_agent_after_its_removal(field: Field, name: str) -> None:
     node = field.node(name)
-    ours = {key for key in node["metadata"]["labels"] if "volcano" in key}
-    assert not ours
+    managed = {key for key in node["metadata"]["labels"] if "volcano" in key}
+    assert not managed
     assert not {key for key in node["metadata"]["annotations"] if "volcano" in key}
     assert not field.is_tainted(name)
     amounts = {*node["status"]["allocatable"], *node["status"]["capacity"]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Online and offline pods, and what stands in the cgroups of a pod."""
+"""Online and offline pods, and the values in the cgroups of a pod."""
 
 from __future__ import annotations
 

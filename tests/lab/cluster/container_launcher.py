@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Becomes the process of a container: mounts, root directory, user and capabilities as in the JSON on standard input.
 
-A program of its own, run with root's rights: ``container_launcher.py < CONTAINER.json``. Only the standard library.
+A separate program, run with root's rights: ``container_launcher.py < CONTAINER.json``. Only the standard library.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def main() -> None:
         target.write_text(text)
     os.chroot(root)
     os.chdir("/")
-    kept = [CAPABILITIES[name] for name in container["capabilities"]]
-    _become(container["user"], [number for number in range(last + 1) if number not in kept])
+    added = [CAPABILITIES[name] for name in container["capabilities"]]
+    _become(container["user"], [number for number in range(last + 1) if number not in added])
     os.execve(container["argv"][0], container["argv"], container["environment"])
 
 

@@ -56,9 +56,9 @@ def give_capability(program: Path) -> None:
 
 
 def require_root() -> None:
-    """UnavailableError unless this process may give processes mounts and users of their own."""
+    """UnavailableError unless this process may give other processes separate mounts and users."""
     if os.geteuid() != 0:
-        raise UnavailableError("containers without images need root: they have mounts and users of their own")
+        raise UnavailableError("containers without images need root: they have separate mounts and users")
 
 
 def start(

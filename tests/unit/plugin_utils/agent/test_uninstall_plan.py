@@ -15,13 +15,13 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocatio
     parse_journal,
     render_journal,
 )
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import LiveNode
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_schema import (
     ADDED_SECTIONS,
     DEFAULT_OVERSUBSCRIPTION,
     DEFAULTS,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import LiveNode
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
     COLOCATION_LABEL,
     CONFIG_KEY,
