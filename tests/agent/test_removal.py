@@ -44,9 +44,13 @@ def _offline(field: Field, deployed: object) -> Pods:
         machine.load(Load(burstable=300))
     makers = {**dict.fromkeys(USED, workloads.offline), **dict.fromkeys(UNUSED, workloads.best_effort)}
     for name in OFF:
-        eventually(lambda name=name: not field.is_tainted(name), lambda name=name: field.log(name), TIMEOUT)
+        _wait_for_no_taint(field, name)
     field.cluster.create(*(make(f"last-{name}", name) for name, make in makers.items()))
     return {name: workloads.running(field, name, f"last-{name}") for name in OFF}
+
+
+def _wait_for_no_taint(field: Field, name: str) -> None:
+    eventually(lambda: not field.is_tainted(name), lambda: field.log(name), TIMEOUT)
 
 
 @pytest.fixture(scope="module", name="switched_off")
