@@ -182,8 +182,8 @@ def _watermarks(options: Mapping[str, Any], variable: str) -> Mapping[str, Any]:
     for resource in ("cpu", "memory"):
         if options.get(f"{resource}_low") is not None:
             raise ProfileError(variable, f"{resource}_low is set, and openFuyao has no low watermarks; do not set it")
-        given = options.get(f"{resource}_high")
-        value = OPENFUYAO_DEFAULT if given is None else given
+        high = options.get(f"{resource}_high")
+        value = OPENFUYAO_DEFAULT if high is None else high
         problem = OPENFUYAO_RANGE.problem(value)
         if problem:
             raise ProfileError(variable, f"{resource}_high: {quote_value(value)} {problem}")

@@ -155,7 +155,7 @@ class AgentCluster:
         apply_changes(self.client, changes, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
 
     def _start_first_deletions(self, changes: Sequence[ObjectChange]) -> None:
-        """Delete the DaemonSets that a plan begins with, without waiting: the agents of all pools end at once."""
+        """Delete the DaemonSets that a plan begins with, without waiting, so that all agents end at the same time."""
         if self.client.dry_run:
             return
         for change in takewhile(_deletes_daemon_set, changes):

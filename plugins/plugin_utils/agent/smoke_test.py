@@ -201,14 +201,22 @@ def _features(agent: Object) -> tuple[Feature, ...]:
     return tuple(feature for feature in Feature if feature.value in enabled)
 
 
-def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
-    """The pod: Burstable. As in real offline pods, the agent sets the quota if it can.
+def _pod_resources(smoke_test: SmokeTest) -> dict[str, Any]:
+    """Those of a Burstable pod. As in real offline pods, the agent sets the quota if it can.
 
     A quota of kubelet would hide that the agent's first event sets no burst. It must not be less than the values of the
     agent: v1 refuses more than the parent has.
     """
     batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if smoke_test.batch else {}
     limit = {} if smoke_test.batch and Feature.RESOURCES in smoke_test.features else {"cpu": "300m"}
+    return {
+        "requests": {"cpu": "10m", "memory": "16Mi", **batch},
+        "limits": {**limit, "memory": "64Mi", **batch},
+    }
+
+
+def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
+    """The pod that is verified."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -243,10 +251,7 @@ def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
                     # The image exists on the Node, since the agent runs there.
                     "imagePullPolicy": "Never",
                     "command": ["/bin/sh", "-c", f"exec sleep {DEADLINE_SECONDS}"],
-                    "resources": {
-                        "requests": {"cpu": "10m", "memory": "16Mi", **batch},
-                        "limits": {**limit, "memory": "64Mi", **batch},
-                    },
+                    "resources": _pod_resources(smoke_test),
                     "securityContext": {
                         "allowPrivilegeEscalation": False,
                         "readOnlyRootFilesystem": True,

@@ -101,7 +101,7 @@ def _new(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
 
 
 def _config_changes(state: AgentState, namespace: str) -> tuple[Sequence[ObjectChange], tuple[str, ...]]:
-    """Restore the configuration; delete the ConfigMap if it did not exist before and nobody else needs it."""
+    """Restore the configuration; delete the ConfigMap if it did not exist before and no other client needs it."""
     journal = state.journal
     if journal is None or journal.committed is None or state.config_map is None or state.text is None:
         return (), ()

@@ -133,11 +133,11 @@ def test_a_text_that_the_agent_cannot_read_is_refused(text: str, message: str) -
 
 def test_a_configuration_in_another_order_is_not_changed() -> None:
     """An agent that starts may write the whole document again."""
-    wish = desired({HIGH: 70}, a={BURST: True, HIGH: 60})
-    merged = merge_config(None, wish, ())
+    desired_config = desired({HIGH: 70}, a={BURST: True, HIGH: 60})
+    merged = merge_config(None, desired_config, ())
     reordered = json.dumps(json.loads(merged.text, object_pairs_hook=lambda pairs: dict(reversed(pairs))))
     assert reordered != merged.text
-    assert merge_config(reordered, wish, merged.preserved).text == reordered
+    assert merge_config(reordered, desired_config, merged.preserved).text == reordered
 
 
 def test_what_an_agent_adds_by_itself_is_known() -> None:

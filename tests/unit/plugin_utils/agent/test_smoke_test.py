@@ -253,7 +253,7 @@ def test_the_agent_sets_the_quota_of_the_pod_if_it_can() -> None:
             replace(smoke_test(), features=(Feature.CPU_BURST,)),
         )
     ]
-    assert [each.get("cpu") for each in limits] == [None, "300m", "300m"]
+    assert [amounts.get("cpu") for amounts in limits] == [None, "300m", "300m"]
 
 
 def test_an_update_changes_an_annotation_of_each_pod_that_stays() -> None:
