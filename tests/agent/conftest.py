@@ -61,7 +61,7 @@ NODE_INFO = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: ORDER.index(item.path.name) if item.path.name in ORDER else -1)
+    items.sort(key=lambda item: ORDER.index(item.path.name))
 
 
 @pytest.fixture(scope="session", name="field")

@@ -25,6 +25,7 @@ Pods = Mapping[str, Workload]
 WATERMARKS = {"cpu_high": 50, "cpu_low": 20}
 """Of the new agents; those of the old ones are upstream's, 80 and 30."""
 HIGH, HIGHER, LOW = Load(burstable=2400), Load(burstable=3700), Load(burstable=300)
+NEW = [name for name, kind in NODES.items() if kind[0] == "new"]
 CONTROL = "old-v1-cgroupfs"
 PRESSED = [name for name in NODES if name != CONTROL]
 LEAST_QUOTA = "1000"
@@ -56,12 +57,9 @@ def _reconfigured(field: Field, offline_pods: Pods, online_pods: Pods) -> Reconf
     return Reconfigured(processes)
 
 
-NEW = [name for name, kind in NODES.items() if kind[0] == "new"]
-
-
 @pytest.fixture(scope="module", name="pressed")
 def _pressed(field: Field, reconfigured: Reconfigured, offline_pods: Pods) -> Times:
-    """The load rises on all Nodes at the same time; the times at which their agents acted."""
+    """The load rises on all Nodes at the same time; the times at which their agents acted, for docs/agent.md."""
     for name, machine in field.machines.items():
         machine.load(HIGHER if name in PRESSED and NODES.get(name, ("",))[0] == "old" else HIGH)
     times: tuple[dict[str, float], ...] = ({}, {}, {})
@@ -77,6 +75,8 @@ def _pressed(field: Field, reconfigured: Reconfigured, offline_pods: Pods) -> Ti
                 if happened:
                     one.setdefault(name, round(time.monotonic() - began, 1))
         time.sleep(0.5)
+    for label, seconds in zip(("taint", "eviction", "least quota"), times, strict=True):
+        print(f"seconds until {label}: {json.dumps(seconds)}")
     return Times(*times)
 
 
@@ -98,6 +98,7 @@ def _relieved(field: Field, control: bool) -> Mapping[str, float]:
             if not field.is_tainted(name) and (field.amount(name, BATCH_CPU) or 0) > RETURNED:
                 relieved.setdefault(name, round(time.monotonic() - began, 1))
         time.sleep(0.5)
+    print(f"seconds until capacity: {json.dumps(relieved)}")
     return relieved
 
 
@@ -141,13 +142,6 @@ def test_the_same_node_evicts_above_its_own_watermark(
 ) -> None:
     eventually(lambda: not offline_pods[CONTROL].exists(), lambda: field.log(CONTROL), TIMEOUT)
     assert field.is_tainted(CONTROL)
-
-
-def test_times_are_recorded(pressed: Times, relieved: Mapping[str, float], record_property: object) -> None:
-    """For docs/agent.md: printed with `-s`."""
-    for label, times in (("taint", pressed.tainted), ("eviction", pressed.evicted), ("least quota", pressed.throttled)):
-        print(label, json.dumps(times))
-    print("capacity", json.dumps(relieved))
 
 
 def test_wrong_watermarks_are_refused_before_they_are_written(field: Field, reconfigured: Reconfigured) -> None:
