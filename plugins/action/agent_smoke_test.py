@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Action of agent_smoke_test, which runs only on the controller: create and delete pods, and say what to verify."""
+"""Action of agent_smoke_test, which runs only on the controller: pods, and what to verify on their nodes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..plugin_utils.agent.smoke_test import (
     plan_smoke_tests,
     smoke_test_pods,
     start_changes,
+    update_changes,
 )
 from ..plugin_utils.kube.permissions import require_permissions
 
@@ -36,7 +37,10 @@ class ActionModule(AgentAction):
         agents = Agents(cluster.daemon_sets(), cluster.pods(), oversubscribed=False)
         tests = plan_smoke_tests({node: hosts[host] for node, host in host_names.items()}, nodes, agents)
         pods = cluster.pods(SMOKE_TEST_NAME)
-        steps = tuple(start_changes(tests, pods, arguments["namespace"]))
+        if arguments["state"] == "updated":
+            steps = tuple(update_changes(pods))
+        else:
+            steps = tuple(start_changes(tests, pods, arguments["namespace"]))
         if steps:
             # Without permission to delete, a created pod would remain.
             require_permissions(cluster.client, proof_permissions(arguments["namespace"], smoke_test=True))

@@ -107,6 +107,13 @@ options:
     description: The usage at which the agent evicts pods, and at which it accepts pods again. By default not changed.
     type: dict
     suboptions:
+      system:
+        description:
+          - The system whose ranges and defaults the values have. If it is not set, that is Volcano.
+          - V(openfuyao) has one watermark for each resource, from 0 to 99 and 60 by default, that usage has to exceed.
+            The low values must not be set with it.
+        type: str
+        choices: [volcano, openfuyao]
       cpu_high:
         description: CPU usage in percent above which offline pods are evicted, from 1 to 100. Upstream's default is 80.
         type: int

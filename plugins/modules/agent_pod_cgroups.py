@@ -83,6 +83,11 @@ options:
     description: Seconds to wait until all values are verified.
     type: int
     default: 0
+  ignore_features:
+    description: Features whose values O(timeout) does not wait for.
+    type: list
+    elements: str
+    default: []
 attributes:
   check_mode:
     support: full
@@ -148,6 +153,7 @@ ARGUMENTS = {
     "qos_class": {"type": "str", "choices": ["guaranteed", "burstable", "besteffort"], "default": "burstable"},
     "expected": {"type": "list", "elements": "dict", "required": True, "options": EXPECTED},
     "timeout": {"type": "int", "default": 0},
+    "ignore_features": {"type": "list", "elements": "str", "default": []},
 }
 
 
@@ -165,7 +171,7 @@ def main() -> None:
     try:
         host = Host.below(options["root"])
         compare = partial(compare_cgroup_values, host, cgroups, options["expected"])
-        values = wait_until_verified(compare, options["timeout"], Clock())
+        values = wait_until_verified(compare, options["ignore_features"], options["timeout"], Clock())
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
     result = {"changed": False, "settings": values, "verified": all(value["verified"] for value in values)}

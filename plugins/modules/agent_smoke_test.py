@@ -27,16 +27,18 @@ options:
   kubeconfig:
     description:
       - Path of a kubeconfig on the controller. Its user must be allowed to list nodes and DaemonSets, and to list,
-        create and delete pods.
+        create, patch and delete pods.
     type: path
   namespace:
     description: The namespace of the agent and of the pods.
     type: str
     default: volcano-system
   state:
-    description: V(present) creates missing pods. V(absent) deletes all pods of this module, also of earlier runs.
+    description:
+      - V(present) creates missing pods. V(updated) changes an annotation of the pods, so that their agents handle them
+        again. V(absent) deletes all pods of this module, also of earlier runs.
     type: str
-    choices: [present, absent]
+    choices: [present, updated, absent]
     default: present
 attributes:
   check_mode:

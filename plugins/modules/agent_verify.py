@@ -12,8 +12,8 @@ short_description: Verify that the Volcano agent works on its Nodes
 version_added: 0.1.0
 description:
   - Compares objects of the API server with the facts of each host. It verifies that the Node has a Ready pod of its
-    DaemonSet's current template, that the cgroup in which this pod expects other pods is the one on the node, and that
-    the Node reports C(kubernetes.io/batch-cpu).
+    DaemonSet's current template, that the cgroup in which this pod expects other pods is the one on the node, that the
+    Node reports C(kubernetes.io/batch-cpu), and that its amounts depend on the memory that its pods use.
   - Uses the facts of the hosts, as M(volcano.colocation.agent_deploy) does. It never changes anything, and does not
     fail if something is not verified; see RV(verified) and RV(problems).
 author:
@@ -94,6 +94,11 @@ nodes:
       type: str
     batch_cpu_reason:
       description: Why C(kubernetes.io/batch-cpu) is missing, empty if it is not, or not expected.
+      type: str
+    usage_reason:
+      description:
+        - Why the Node's amounts cannot depend on what its pods use, empty if they can. An agent that reads no cgroup
+          counts a usage of 0, publishes everything, and is Ready.
       type: str
     process:
       description: Options of M(volcano.colocation.agent_process_info) for the agent's process, if there is no problem.

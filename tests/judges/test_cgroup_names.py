@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,50 +17,17 @@ from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_
 from ansible_collections.volcano.colocation.plugins.module_utils.host import Host
 from ansible_collections.volcano.colocation.plugins.module_utils.settings.registry import KNOBS
 from ansible_collections.volcano.colocation.plugins.module_utils.slices import property_values
-from ansible_collections.volcano.colocation.tests.judges import go_sources
 from ansible_collections.volcano.colocation.tests.judges.cgroup_pods import PREFIXES, Pod, collection_names, pods
+from ansible_collections.volcano.colocation.tests.judges.cgroup_program import obtain, run_program, v1_mounts
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 
 COUNT = 500
-FAMILY = "kubernetes-1.35"
-SOURCE = Path(__file__).resolve().parent / "cgroups" / "main.go"
-V1 = (
-    "cpu,cpuacct",
-    "cpuset",
-    "memory",
-    "devices",
-    "freezer",
-    "blkio",
-    "pids",
-    "hugetlb",
-    "net_cls,net_prio",
-    "name=systemd",
-)
-"""Hierarchies of v1 as systemd mounts them."""
 
 
 @pytest.fixture(scope="module", name="program")
 def _program() -> Path:
-    return go_sources.obtain(Cache(cache_root()), "cgroup-names", FAMILY, (SOURCE,))
-
-
-def v1_mounts() -> str:
-    """mountinfo of a node with cgroup v1."""
-    root = "30 1 0:30 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755\n"
-    return root + "".join(
-        f"{31 + number} 30 0:{31 + number} / /sys/fs/cgroup/{name.removeprefix('name=')} rw,nosuid - cgroup cgroup"
-        f" rw,{name}\n"
-        for number, name in enumerate(V1)
-    )
-
-
-def run_program(program: Path, questions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    text = "".join(json.dumps(line) + "\n" for line in (v1_mounts(), *questions))
-    done = subprocess.run([str(program)], input=text, capture_output=True, text=True, check=True)
-    responses = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(responses) == len(questions)
-    return responses
+    return obtain(Cache(cache_root()))
 
 
 @pytest.fixture(scope="module", name="judged")

@@ -216,7 +216,7 @@ FAMILIES = (
     _kubernetes("1.37.2", BuildSet.TEST, judge=_kubelet_judge("kubelet137")),
     _volcano("1.15.1", _agent(BuildSet.TEST), replacements=((_PROMETHEUS, "v0.311.2"),)),
     # The scheduler of 1.15 needs volcano.sh/apis v1.15.0, whose module cannot be fetched.
-    _volcano("1.14.1", _SCHEDULING, _agent(BuildSet.MATRIX)),
+    _volcano("1.14.1", _SCHEDULING, _agent(BuildSet.TEST)),
     # 14 CPU seconds with the packages of kubelet 1.37, 400 with its own versions.
     _kwok("0.8.0", BuildSet.TEST, versions_of="kubernetes-1.37"),
     _kubernetes("1.36.3", BuildSet.MATRIX),

@@ -150,6 +150,15 @@ STAGES = (
         proves="Volcano's scheduler, controllers and webhooks do what our configuration says, without nodes",
     ),
     Stage(
+        "agent",
+        300,
+        (INSTALL, _part("system", "agent", "tests/agent")),
+        needs=("programs",),
+        cpus=0.5,
+        proves="two releases of Volcano's agent do what our manifest and configuration say, for Nodes of plain files of"
+        " four kinds",
+    ),
+    Stage(
         "scenarios",
         1000,
         (INSTALL, _part("scenarios", "scenarios")),

@@ -13,6 +13,7 @@ SCHEDULING, BATCH, FLOW = "scheduling.volcano.sh/v1beta1", "batch.volcano.sh/v1a
 API_VERSIONS = {
     "Command": "bus.volcano.sh/v1alpha1",
     "ConfigMap": "v1",
+    "DaemonSet": "apps/v1",
     "Event": "v1",
     "Job": BATCH,
     "JobFlow": FLOW,
@@ -24,6 +25,7 @@ API_VERSIONS = {
     "PriorityClass": "scheduling.k8s.io/v1",
     "Queue": SCHEDULING,
     "Service": "v1",
+    "ServiceAccount": "v1",
     "MutatingWebhookConfiguration": "admissionregistration.k8s.io/v1",
     "ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1",
 }

@@ -87,13 +87,13 @@ PAUSE = 1.0
 
 
 def wait_until_verified(
-    compare: Callable[[], list[dict[str, Any]]], timeout: float, clock: Clock
+    compare: Callable[[], list[dict[str, Any]]], ignored: Sequence[str], timeout: float, clock: Clock
 ) -> list[dict[str, Any]]:
-    """The result of ``compare`` once all its values are verified, or after ``timeout`` seconds."""
+    """The result of ``compare`` once its values, except those of ignored features, are verified, or after a timeout."""
     deadline = clock.monotonic() + timeout
     while True:
         values = compare()
-        if all(value["verified"] for value in values) or clock.monotonic() >= deadline:
+        if all(value["verified"] or value["feature"] in ignored for value in values) or clock.monotonic() >= deadline:
             return values
         clock.sleep(PAUSE)
 

@@ -20,7 +20,15 @@ from ..kube.api_errors import ClusterError
 from ..kube.last_applied import parse_record, record_data
 from ..kube.object_changes import ObjectChange
 from ..kube.objects import ConfigMap
-from .colocation_schema import GLOBAL_CONFIG, NODE_CONFIGS, ConfigPath, ConfigValues
+from .colocation_schema import (
+    ADDED_SECTIONS,
+    DEFAULT_OVERSUBSCRIPTION,
+    DEFAULTS,
+    GLOBAL_CONFIG,
+    NODE_CONFIGS,
+    ConfigPath,
+    ConfigValues,
+)
 from .owned_objects import CONFIG_KEY, CONFIG_MAP, OWNER, OWNER_LABEL, POOL_LABEL, create_object, patch_object
 
 LOCATION = f"ConfigMap {CONFIG_MAP}, key {CONFIG_KEY}"
@@ -113,7 +121,9 @@ def _merge_entries(document: dict[str, Any], desired: DesiredConfig) -> None:
         pool = pool_of(entry) if isinstance(entry, Mapping) else None
         if pool in desired.pools:
             configured.add(pool)
-            entries.append(_entry(str(pool), desired.pools[str(pool)]))
+            new = _entry(str(pool), desired.pools[str(pool)])
+            # An agent that starts may write the document again, with its own order of keys.
+            entries.append(entry if _same_content(entry, new) else new)
         elif pool is None or pool in desired.other_pools:
             entries.append(entry)
     entries += [_entry(pool, leaves) for pool, leaves in desired.pools.items() if pool not in configured]
@@ -174,6 +184,20 @@ def _restore_values(common: dict[str, Any], preserved: Iterable[PreservedField])
 def _same(one: Any, other: Any) -> bool:
     """Whether two values are equal and of the same type: True is not 1."""
     return type(one) is type(other) and bool(one == other)
+
+
+def _same_content(one: Any, other: Any) -> bool:
+    """Whether two JSON values differ at most in the order of keys."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def is_written_by_agents(text: str) -> bool:
+    """Whether a text has only what an agent adds at its start: pkg/agent/config/configmgr.go updateConfigMap."""
+    added: dict[str, Any] = {}
+    for path, value in {**DEFAULTS, **DEFAULT_OVERSUBSCRIPTION}.items():
+        if path[0] in ADDED_SECTIONS:
+            _set(added, path, value)
+    return _same_content(parse_config(text), {GLOBAL_CONFIG: added})
 
 
 def _get(table: Mapping[str, Any], path: ConfigPath) -> Any:

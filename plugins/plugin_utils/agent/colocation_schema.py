@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from ...module_utils.safe_text import quote_value
@@ -94,6 +95,13 @@ DEFAULTS: ConfigValues = {
 }
 """The agent's defaults, for comparisons with values that are not set."""
 
+DEFAULT_OVERSUBSCRIPTION: ConfigValues = {
+    ("overSubscriptionConfig", "enable"): True,
+    ("overSubscriptionConfig", "overSubscriptionTypes"): "cpu,memory",
+}
+ADDED_SECTIONS = ("overSubscriptionConfig", "evictingConfig")
+"""Sections of globalConfig that an agent adds at its start if they are missing."""
+
 ORDERED: tuple[tuple[ConfigPath, ConfigPath], ...] = (
     (("evictingConfig", "evictingCPULowWatermark"), ("evictingConfig", "evictingCPUHighWatermark")),
     (("evictingConfig", "evictingMemoryLowWatermark"), ("evictingConfig", "evictingMemoryHighWatermark")),
@@ -118,6 +126,17 @@ OPTIONS: Mapping[tuple[str, str], tuple[ConfigPath, Value]] = {
 }
 """The collection allows watermarks up to 100 %, since usage cannot be higher; upstream also accepts 800."""
 
+
+class WatermarkSystem(str, Enum):
+    """The system whose ranges and defaults the watermarks have."""
+
+    VOLCANO = "volcano"
+    OPENFUYAO = "openfuyao"
+
+
+OPENFUYAO_RANGE, OPENFUYAO_DEFAULT = Number(0, 99), 60
+"""openFuyao has one watermark for each resource, which usage has to exceed."""
+
 STRICTLY_ORDERED = ORDERED[:2]
 """Pairs that must differ in managed settings: with equal values, the agent evicts and recovers at the same usage."""
 
@@ -136,8 +155,9 @@ FEATURE_SWITCHES: Mapping[Feature, ConfigPath] = {
 def parse_settings(arguments: Mapping[str, Any], variable: str = "") -> dict[ConfigPath, Any]:
     """The values of the options; ProfileError for a value that the agent refuses, or a pair in the wrong order."""
     settings: dict[ConfigPath, Any] = {}
+    watermarks = _watermarks(arguments.get("watermarks") or {}, variable or "colocation_agent_watermarks")
     for (group, name), (path, kind) in OPTIONS.items():
-        raw = (arguments.get(group) or {}).get(name)
+        raw = (watermarks if group == "watermarks" else arguments.get(group) or {}).get(name)
         if raw is None:
             continue
         value = ",".join(dict.fromkeys(raw)) if isinstance(raw, list) else raw
@@ -149,6 +169,27 @@ def parse_settings(arguments: Mapping[str, Any], variable: str = "") -> dict[Con
         if low in settings and high in settings and settings[low] >= settings[high]:
             raise ProfileError(variable or "colocation_agent_watermarks", order_error(low, high, settings))
     return settings
+
+
+def _watermarks(options: Mapping[str, Any], variable: str) -> Mapping[str, Any]:
+    """Volcano's watermarks. It evicts from the high one on, and accepts pods again up to the low one.
+
+    Usage is in whole percent, and Volcano has no watermark of 0: 0 and 1 mean the same.
+    """
+    if options.get("system") != WatermarkSystem.OPENFUYAO.value:
+        return options
+    watermarks: dict[str, int] = {}
+    for resource in ("cpu", "memory"):
+        if options.get(f"{resource}_low") is not None:
+            raise ProfileError(variable, f"{resource}_low is set, and openFuyao has no low watermarks; do not set it")
+        high = options.get(f"{resource}_high")
+        value = OPENFUYAO_DEFAULT if high is None else high
+        problem = OPENFUYAO_RANGE.problem(value)
+        if problem:
+            raise ProfileError(variable, f"{resource}_high: {quote_value(value)} {problem}")
+        watermarks[f"{resource}_low"] = max(value, 1)
+        watermarks[f"{resource}_high"] = max(value, 1) + 1
+    return watermarks
 
 
 def order_error(low: ConfigPath, high: ConfigPath, values: ConfigValues) -> str:

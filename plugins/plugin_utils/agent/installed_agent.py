@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from ..kube.dynamic_client import Client
 from ..kube.identity import ClusterNode, parse_node
@@ -150,15 +151,25 @@ class AgentCluster:
         changes = [
             replace(step, dry=not (without_namespace and step.ref.namespace == self.namespace)) for step in steps
         ]
+        self._start_first_deletions(changes)
         apply_changes(self.client, changes, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
+
+    def _start_first_deletions(self, changes: Sequence[ObjectChange]) -> None:
+        """Delete the DaemonSets that a plan begins with, without waiting, so that all agents end at the same time."""
+        if self.client.dry_run:
+            return
+        for change in takewhile(_deletes_daemon_set, changes):
+            self.client.delete(change.ref, propagation="Foreground")
+
+
+def _deletes_daemon_set(change: ObjectChange) -> bool:
+    return change.operation is Operation.DELETE and change.ref.kind == "DaemonSet"
 
 
 def plan_permissions(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission, ...]:
     """The permissions for a plan, without duplicates. A deleted DaemonSet is read until it no longer exists."""
     changes = tuple(steps)
-    watched = (
-        change.ref for change in changes if change.operation is Operation.DELETE and change.ref.kind == "DaemonSet"
-    )
+    watched = (change.ref for change in changes if _deletes_daemon_set(change))
     permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(changes))
     return tuple(dict.fromkeys(permissions))
 
@@ -179,5 +190,5 @@ def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:
 
 def proof_permissions(namespace: str, *, smoke_test: bool = False) -> tuple[RequiredPermission, ...]:
     """The permissions for verification beside those for reading; ``smoke_test``: also for the pods of the test."""
-    verbs = ("list", "get", "create", "delete") if smoke_test else ("list",)
+    verbs = ("list", "get", "create", "patch", "delete") if smoke_test else ("list",)
     return tuple(RequiredPermission(verb, "", "pods", namespace=namespace) for verb in verbs)

@@ -98,6 +98,10 @@ AGENT_USER = 1000
 """The user of the image; install.sh makes it the owner of the log directory."""
 
 
+MEMINFO_MOUNT: Object = {"name": "proc-meminfo", "mountPath": "/host/proc/meminfo", "readOnly": True}
+"""Without it, an agent that includes the usage of the system counts no memory: pkg/metriccollect/local/memory.go."""
+
+
 def pod_labels(pool: str) -> dict[str, str]:
     """Labels of pods. Upstream's name=volcano-agent is not used: its chart's DaemonSet would adopt these pods."""
     return {APP_LABEL: AGENT_NAME, POOL_LABEL: pool}
@@ -147,14 +151,14 @@ def _pod(pool: Pool, options: DeployOptions) -> Object:
         "dnsPolicy": "Default",
         "priorityClassName": "system-node-critical",
         "securityContext": context,
-        "volumes": _volumes(pool),
+        "volumes": _volumes(pool, options),
         "initContainers": [_init_container(pool, options)],
         "containers": [_agent_container(pool, options)],
     }
     return {key: value for key, value in spec.items() if value != []}
 
 
-def _volumes(pool: Pool) -> list[Object]:
+def _volumes(pool: Pool, options: DeployOptions) -> list[Object]:
     def host(name: str, path: str, kind: str = "") -> Object:
         return {"name": name, "hostPath": {"path": path, **({"type": kind} if kind else {})}}
 
@@ -166,6 +170,7 @@ def _volumes(pool: Pool) -> list[Object]:
         host("sys-fs", pool.kind.sys_fs, "Directory"),
         host("proc-sys", "/proc/sys", "Directory"),
         host("proc-stat", "/proc/stat", "File"),
+        *([host("proc-meminfo", "/proc/meminfo", "File")] if options.include_system_usage else []),
         host("etc", "/etc", "Directory"),
         host("kubelet", pool.kind.kubelet_root_dir, "Directory"),
         host("logs", LOG_DIRECTORY, "DirectoryOrCreate"),
@@ -228,6 +233,7 @@ def _agent_container(pool: Pool, options: DeployOptions) -> Object:
             {"name": "sys-fs", "mountPath": "/host/sys/fs", "mountPropagation": "HostToContainer"},
             {"name": "proc-sys", "mountPath": "/host/proc/sys"},
             {"name": "proc-stat", "mountPath": "/host/proc/stat", "readOnly": True},
+            *([MEMINFO_MOUNT] if options.include_system_usage else []),
             etc if pool.kind.network_paths else {**etc, "readOnly": True},
             {"name": "kubelet", "mountPath": pool.kind.kubelet_root_dir, "readOnly": True},
             {"name": "logs", "mountPath": LOG_DIRECTORY},

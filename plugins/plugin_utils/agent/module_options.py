@@ -14,7 +14,7 @@ from typing import Any
 from ...module_utils.safe_text import quote_value
 from ..profile.argspec import Spec
 from ..profile.validators import ProfileError
-from .colocation_schema import PERCENT, ConfigValues, Number, parse_settings
+from .colocation_schema import PERCENT, ConfigValues, Number, WatermarkSystem, parse_settings
 from .features import Feature, Release, parse_release
 from .pools import NamedPool, parse_pools
 from .rubik_agent import RUBIK_FEATURES
@@ -24,6 +24,7 @@ DEFAULT_FEATURES = ["OverSubscription", "Eviction", "Resources"]
 """The agent's default since 1.14: cmd/agent/app/options/options.go."""
 
 WATERMARKS: Spec = {
+    "system": {"type": "str", "choices": [system.value for system in WatermarkSystem]},
     "cpu_high": {"type": "int"},
     "cpu_low": {"type": "int"},
     "memory_high": {"type": "int"},
@@ -136,7 +137,7 @@ RUBIK_CONFIG: Spec = {
 
 AGENT_SMOKE_TEST: Spec = {
     **CLUSTER_OPTIONS,
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "state": {"type": "str", "choices": ["present", "updated", "absent"], "default": "present"},
 }
 
 AGENT_VERIFY: Spec = {

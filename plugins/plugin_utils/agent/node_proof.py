@@ -12,12 +12,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
+from ...module_utils.quantity import parse_quantity
 from ..kube.objects import Object
 from ..kube.wait import condition, waiting_containers
 from .features import WITHOUT_CGROUP_WRITES, Feature
 from .installed_agent import LiveNode
 from .node_labels import LABEL_ON
-from .owned_objects import AGENT_NAME, BATCH_CPU, OVERSUBSCRIPTION_LABEL, POOL_LABEL
+from .owned_objects import AGENT_NAME, BATCH_CPU, BATCH_MEMORY, OVERSUBSCRIPTION_LABEL, POOL_LABEL
 from .probed_host import AgentHost
 
 CHANGED_BY_ADMISSION = "imagePullPolicy"
@@ -72,7 +73,7 @@ def _pod_covers(live: Any, template: Any) -> bool:
     return bool(live == template)
 
 
-ROOT_FLAG, FEATURES_FLAG = "--kube-cgroup-root", "--supported-features"
+ROOT_FLAG, FEATURES_FLAG, RATIO_FLAG = "--kube-cgroup-root", "--supported-features", "--oversubscription-ratio"
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,12 @@ class NodeProof:
     cgroup_reason: str
     batch_cpu: str
     batch_cpu_reason: str
+    usage_reason: str
     process: Mapping[str, Any]
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        return tuple(filter(None, (self.agent, self.cgroup_reason, self.batch_cpu_reason)))
+        return tuple(filter(None, (self.agent, self.cgroup_reason, self.batch_cpu_reason, self.usage_reason)))
 
     def to_result(self) -> dict[str, Any]:
         fields = asdict(self)
@@ -136,8 +138,19 @@ def _prove_node(host: AgentHost, node: LiveNode, agents: Agents) -> NodeProof:
     cgroup, cgroup_reason = _pods_cgroup(host, pod) if pod else ("", "")
     amount = node.reported.get(BATCH_CPU, "")
     batch_cpu_reason = _why_no_batch_cpu(node, agent, pod) if agents.oversubscribed and not amount else ""
-    process = _process(pod, cgroup) if pod else {}
-    return NodeProof(host.name, node.name, pool, agent, cgroup, cgroup_reason, amount, batch_cpu_reason, process)
+    usage_reason = _why_not_measured(node, pod, cgroup) if agents.oversubscribed and pod else ""
+    return NodeProof(
+        host.name,
+        node.name,
+        pool,
+        agent,
+        cgroup,
+        cgroup_reason,
+        amount,
+        batch_cpu_reason,
+        usage_reason,
+        _process(pod, cgroup) if pod else {},
+    )
 
 
 def _process(pod: Object, cgroup: str) -> dict[str, Any]:
@@ -229,3 +242,22 @@ def _why_no_batch_cpu(node: LiveNode, agent: str, pod: Object | None) -> str:
     if Feature.OVERSUBSCRIPTION not in enabled_features(pod):
         return f"{missing}: its agent does not have the feature {Feature.OVERSUBSCRIPTION.value}"
     return f"{missing}: the agent has not reported it; see the agent's log"
+
+
+def _why_not_measured(node: LiveNode, pod: Object, cgroup: str) -> str:
+    """Why the amounts do not depend on usage; empty if they do, or if the Node does not oversubscribe memory.
+
+    An agent that cannot read the cgroup of pods counts a usage of 0 (pkg/resourceusage/resource_usage_getter.go), which
+    is not possible for memory: the agent itself is a pod.
+    """
+    amount, ratio = node.reported.get(BATCH_MEMORY, ""), flag_value(pod, RATIO_FLAG)
+    allocatable = (((node.observed or {}).get("status") or {}).get("allocatable") or {}).get("memory", "")
+    if not (amount and allocatable and ratio.isdecimal()):
+        return ""
+    reported = parse_quantity(amount)
+    if not reported or reported != int(parse_quantity(allocatable)) * int(ratio) // 100:
+        return ""
+    return (
+        f"{BATCH_MEMORY} is {ratio} % of all memory of the Node, as if its pods used none: the agent cannot read"
+        f" {cgroup or 'the cgroup of pods'} in its container; see the agent's log"
+    )

@@ -14,7 +14,7 @@ from typing import Any
 from ...module_utils.quantity import parse_quantity
 from ..facts.node_state import CgroupMode
 from ..kube.object_changes import ObjectChange
-from ..kube.objects import Object
+from ..kube.objects import Object, Ref
 from .features import Feature, UnsupportedFeature
 from .installed_agent import LiveNode
 from .node_labels import LABEL_ON
@@ -30,6 +30,7 @@ from .owned_objects import (
     POOL_LABEL,
     create_object,
     delete_object,
+    patch_object,
 )
 from .probed_host import AgentHost
 
@@ -39,6 +40,8 @@ BURST_MICROSECONDS = 5_000
 """Microseconds, less than every quota that the pod has during the test: a burst must not be larger than the quota."""
 PERIOD_MICROSECONDS = 100_000
 CGROUP_LEVELS = ("container", "pod")
+UPDATED = "colocation.volcano.sh/updated"
+"""Annotation whose change is an update of the pod."""
 
 NOT_IN_CGROUPS = {
     Feature.OVERSUBSCRIPTION: f"it does not write to cgroups; see {BATCH_CPU} of the Node",
@@ -193,9 +196,22 @@ def _image(agent: Object) -> str:
     return str(next(container["image"] for container in agent["spec"]["containers"] if container["name"] == AGENT_NAME))
 
 
-def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
-    """The pod: Burstable, with a quota that no value of the agent exceeds (v1 refuses more than the parent has)."""
+def _pod_resources(smoke_test: SmokeTest) -> dict[str, Any]:
+    """Those of a Burstable pod. As in real offline pods, the agent sets the quota if it can.
+
+    A quota of kubelet would hide that the agent's first event sets no burst. It must not be less than the values of the
+    agent: v1 refuses more than the parent has.
+    """
     batch = {BATCH_CPU: str(BATCH_MILLI_CPU)} if smoke_test.batch else {}
+    limit = {} if smoke_test.batch and Feature.RESOURCES in smoke_test.features else {"cpu": "300m"}
+    return {
+        "requests": {"cpu": "10m", "memory": "16Mi", **batch},
+        "limits": {**limit, "memory": "64Mi", **batch},
+    }
+
+
+def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
+    """The pod that is verified."""
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -230,10 +246,7 @@ def render_pod(smoke_test: SmokeTest, namespace: str) -> dict[str, Any]:
                     # The image exists on the Node, since the agent runs there.
                     "imagePullPolicy": "Never",
                     "command": ["/bin/sh", "-c", f"exec sleep {DEADLINE_SECONDS}"],
-                    "resources": {
-                        "requests": {"cpu": "10m", "memory": "16Mi", **batch},
-                        "limits": {"cpu": "300m", "memory": "64Mi", **batch},
-                    },
+                    "resources": _pod_resources(smoke_test),
                     "securityContext": {
                         "allowPrivilegeEscalation": False,
                         "readOnlyRootFilesystem": True,
@@ -255,6 +268,18 @@ def start_changes(tests: Iterable[SmokeTest], pods: Sequence[Object], namespace:
             yield create_object(body)
         elif _is_unusable(smoke_test, pod) and not pod["metadata"].get("deletionTimestamp"):
             yield delete_object(pod)
+
+
+def update_changes(pods: Iterable[Object]) -> Iterator[ObjectChange]:
+    """Change an annotation of the pods, so that their agents handle them again."""
+    for pod in pods:
+        if not pod["metadata"].get("deletionTimestamp"):
+            annotations = {UPDATED: str(pod["metadata"].get("resourceVersion", ""))}
+            body = {
+                **Ref.of(pod).header(),
+                "metadata": {**Ref.of(pod).header()["metadata"], "annotations": annotations},
+            }
+            yield patch_object(body, {}, {"annotations": annotations})
 
 
 def cleanup_changes(pods: Iterable[Object]) -> Iterator[ObjectChange]:

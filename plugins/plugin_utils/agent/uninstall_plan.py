@@ -10,7 +10,7 @@ from typing import Any
 
 from ..kube.object_changes import ObjectChange, Operation
 from ..kube.objects import Ref
-from .colocation_config import LOCATION, render_journal, restore_config
+from .colocation_config import LOCATION, is_written_by_agents, render_journal, restore_config
 from .installed_agent import AgentState, LiveNode, is_managed
 from .manifests import render_access
 from .node_labels import LabelPermission, plan_label_removal
@@ -101,7 +101,7 @@ def _new(node: LiveNode, labels: Mapping[str, str | None]) -> dict[str, Any]:
 
 
 def _config_changes(state: AgentState, namespace: str) -> tuple[Sequence[ObjectChange], tuple[str, ...]]:
-    """Restore the configuration; delete the ConfigMap if it did not exist before and has no other key."""
+    """Restore the configuration; delete the ConfigMap if it did not exist before and no other client needs it."""
     journal = state.journal
     if journal is None or journal.committed is None or state.config_map is None or state.text is None:
         return (), ()
@@ -111,7 +111,8 @@ def _config_changes(state: AgentState, namespace: str) -> tuple[Sequence[ObjectC
         return (), notes
     metadata = {"name": CONFIG_MAP, "namespace": namespace}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
-    if text is None and not journal.existed and set(state.config_map["data"]) == {CONFIG_KEY}:
+    unused = text is None or is_written_by_agents(text)
+    if unused and not journal.existed and set(state.config_map["data"]) == {CONFIG_KEY}:
         return (delete_object(body),), notes
     version = state.config_map["metadata"]["resourceVersion"]
     body = {**body, "metadata": {**metadata, "resourceVersion": version}, "data": {CONFIG_KEY: text}}

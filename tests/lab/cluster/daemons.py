@@ -37,13 +37,14 @@ def start(component: Component, uuid: str, directory: Path, log: Path) -> None:
 
 
 def running(uuid: str, proc: Path = Path("/proc")) -> dict[str, int]:
-    """Program name to pid of the running processes with the mark ``uuid``."""
-    pids = {}
-    for directory in proc.glob("[0-9]*"):
-        name = _marked_program(directory, uuid)
-        if name:
-            pids[name] = int(directory.name)
-    return pids
+    """Program name to pid of the running processes with the mark ``uuid``; one of those with the same name."""
+    return dict(_running(uuid, proc))
+
+
+def _running(uuid: str, proc: Path) -> list[tuple[str, int]]:
+    """(program name, pid) of all running processes with the mark."""
+    names = ((_marked_program(directory, uuid), int(directory.name)) for directory in proc.glob("[0-9]*"))
+    return [(name, pid) for name, pid in names if name]
 
 
 def end(uuid: str, program: str = "") -> None:
@@ -51,7 +52,7 @@ def end(uuid: str, program: str = "") -> None:
 
     SIGTERM would be slow with open watches, and their data is deleted next.
     """
-    for name, pid in running(uuid).items():
+    for name, pid in _running(uuid, Path("/proc")):
         if program in ("", name):
             processes.end(pid, partial(_is, name, uuid), (signal.SIGKILL,))
 

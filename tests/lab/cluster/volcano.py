@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,6 +42,7 @@ MANAGED = {"kwok.x-k8s.io/node": "fake"}
 """The annotation of Nodes that KWOK keeps."""
 
 OWN_STAGES = tuple(sorted(Path(__file__).parent.glob("kwok_*.yaml")))
+NO_PODS = Path(__file__).with_name("no_pods.yaml")
 
 OWN_PATHS = {"scheduler-conf", "admission-conf", "tls-cert-file", "tls-private-key-file", "ca-cert-file"}
 OWN_ADDRESSES = {"port", "listen-address", "healthz-address"}
@@ -87,16 +88,17 @@ class Volcano:
         documents = [_reachable(document, self.webhook_port) for document in _documents(self.built.manifest)]
         return self._write("volcano.yaml", "".join(f"---\n{json.dumps(document)}\n" for document in documents))
 
-    def start_kwok(self) -> None:
-        """Start KWOK."""
+    def start_kwok(self, *, pods: bool = True) -> None:
+        """Start KWOK; without ``pods`` it keeps only Nodes."""
         (port,) = free_ports(1)
+        stages = self.built.stages if pods else (*_stages_of_nodes(self.built.stages), NO_PODS)
         options = {
             "kubeconfig": self.plane.kubeconfig,
             "manage-nodes-with-annotation-selector": ",".join(f"{key}={value}" for key, value in MANAGED.items()),
             "server-address": f"{HOST}:{port}",
             # Without a lease a Node is not ready after two minutes, and its pods neither.
             "node-lease-duration-seconds": 40,
-            "config": self._write("kwok.yaml", "".join(map(_as_document, self.built.stages))),
+            "config": self._write("kwok.yaml", "".join(map(_as_document, stages))),
         }
         self._start(Component(KWOK, _argv(self.built.kwok, options), port))
 
@@ -234,6 +236,10 @@ def fake_node(name: str, labels: dict[str, str] | None = None, **capacity: str) 
         },
         "status": {"capacity": amounts, "allocatable": amounts},
     }
+
+
+def _stages_of_nodes(stages: Sequence[Path]) -> Iterator[Path]:
+    return (path for path in stages if path.name.startswith("node-"))
 
 
 def _as_document(path: Path) -> str:

@@ -193,3 +193,11 @@ def test_the_role_offers_what_the_modules_take_and_to_leave_it(name: str) -> Non
 def test_the_readme_of_a_role_is_current(name: str) -> None:
     """`make docs` writes it; Ansible Galaxy refuses a role without one."""
     assert role_docs.readme_path(name).read_text(encoding="utf-8") == role_docs.render_readme(name)
+
+
+def test_every_pool_of_an_agent_is_validated_alone() -> None:
+    """ansible-core writes into a default of a nested option, which the next pool would get."""
+    spec = specs("agent")["main"]["options"]["colocation_agent_pools"]
+    validator = ArgumentSpecValidator({"colocation_agent_pools": spec})
+    pools = [{"name": name, "nodes": [name]} for name in ("a", "b")]
+    assert validator.validate({"colocation_agent_pools": pools}).error_messages == []

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,7 +173,9 @@ def test_versions_are_given_to_the_linker() -> None:
 
 def test_a_family_for_the_matrix_alone_is_built_whole() -> None:
     assert programs.default_groups(family("etcd-3.5")) == list(family("etcd-3.5").groups)
-    assert [group.name for group in programs.default_groups(family("volcano-1.14"))] == ["scheduling"]
+    scheduling, agent = family("volcano-1.14").groups
+    mixed = replace(family("volcano-1.14"), groups=(scheduling, replace(agent, build_set=BuildSet.MATRIX)))
+    assert programs.default_groups(mixed) == [scheduling]
 
 
 def test_an_unknown_name_is_reported_with_the_known_ones() -> None:

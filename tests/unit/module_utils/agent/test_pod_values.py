@@ -70,9 +70,18 @@ def test_values_are_awaited_until_the_timeout(tmp_path: Path, seconds: int, veri
     started = clock.now
     expected = [expected_value("cpu.weight", "20", "pod")]
     compare = partial(compare_cgroup_values, tree.host, place("systemd"), expected, ROOT)
-    (value,) = wait_until_verified(compare, 30, clock)
+    (value,) = wait_until_verified(compare, [], 30, clock)
     assert value["verified"] is verified
     assert clock.now - started == (12 if verified else 30)
+
+
+def test_values_of_ignored_features_are_not_awaited(tmp_path: Path) -> None:
+    tree, clock = Tree(tmp_path, "v2", "systemd"), FakeClock()
+    expected = [expected_value("cpu.weight", "20", "pod")]
+    compare = partial(compare_cgroup_values, tree.host, place("systemd"), expected, ROOT)
+    started = clock.now
+    (value,) = wait_until_verified(compare, ["Resources"], 30, clock)
+    assert (value["verified"], clock.now - started) == (False, 0)
 
 
 def test_whitespace_of_the_kernel_does_not_count(tmp_path: Path) -> None:

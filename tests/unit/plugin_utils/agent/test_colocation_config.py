@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_config import (
     UNSET,
     DesiredConfig,
+    is_written_by_agents,
     merge_config,
     parse_config,
     pool_of,
@@ -128,6 +129,31 @@ def test_a_text_that_the_agent_cannot_read_is_refused(text: str, message: str) -
         merge_config(text, desired({HIGH: 70}, a={}), ())
     assert message in str(refused.value)
     assert "Nothing was changed." in str(refused.value)
+
+
+def test_a_configuration_in_another_order_is_not_changed() -> None:
+    """An agent that starts may write the whole document again."""
+    desired_config = desired({HIGH: 70}, a={BURST: True, HIGH: 60})
+    merged = merge_config(None, desired_config, ())
+    reordered = json.dumps(json.loads(merged.text, object_pairs_hook=lambda pairs: dict(reversed(pairs))))
+    assert reordered != merged.text
+    assert merge_config(reordered, desired_config, merged.preserved).text == reordered
+
+
+def test_what_an_agent_adds_by_itself_is_known() -> None:
+    watermarks = {
+        "evictingCPUHighWatermark": 80,
+        "evictingMemoryHighWatermark": 60,
+        "evictingCPULowWatermark": 30,
+        "evictingMemoryLowWatermark": 30,
+    }
+    sections = {
+        "overSubscriptionConfig": {"enable": True, "overSubscriptionTypes": "cpu,memory"},
+        "evictingConfig": watermarks,
+    }
+    assert is_written_by_agents(json.dumps({"globalConfig": sections}))
+    assert not is_written_by_agents(json.dumps({"globalConfig": {**sections, "cpuQosConfig": {"enable": True}}}))
+    assert not is_written_by_agents(json.dumps({"globalConfig": sections, "nodesConfig": []}))
 
 
 def test_the_original_text_is_restored_byte_for_byte() -> None:

@@ -184,3 +184,12 @@ def test_another_image_of_the_same_name_replaces_the_pods() -> None:
     without = render_daemon_set(pool, options())["spec"]["template"]
     assert "colocation.volcano.sh/image-ids" not in without["metadata"]["annotations"]
     assert template["spec"] == without["spec"]
+
+
+def test_memory_of_the_system_is_mounted_only_for_agents_that_include_it() -> None:
+    for included in (False, True):
+        chosen = options(include_system_usage=included)
+        spec = render_daemon_set(pools([host("n1")], chosen)[0], chosen)["spec"]["template"]["spec"]
+        mounts = [mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]]
+        assert ("/host/proc/meminfo" in mounts) is included
+        assert ("/proc/meminfo" in [volume["hostPath"]["path"] for volume in spec["volumes"]]) is included

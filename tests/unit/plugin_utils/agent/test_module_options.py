@@ -30,6 +30,14 @@ MEMORY = {"name": "offline", "namespace": "batch", "selector": {"matchLabels": {
         ),
         ({"watermarks": {"cpu_high": 101}}, "colocation_agent_watermarks: cpu_high: 101 is not from 1 to 100"),
         ({"watermarks": {"cpu_low": 0}}, "colocation_agent_watermarks: cpu_low: 0 is not from 1 to 100"),
+        (
+            {"watermarks": {"system": "openfuyao", "cpu_high": 100}},
+            "colocation_agent_watermarks: cpu_high: 100 is not from 0 to 99",
+        ),
+        (
+            {"watermarks": {"system": "openfuyao", "memory_low": 30}},
+            "colocation_agent_watermarks: memory_low is set, and openFuyao has no low watermarks; do not set it",
+        ),
         ({"throttling": {"threshold": 120}}, "colocation_agent_throttling: threshold: 120 is not from 1 to 100"),
         ({"network": {"check_interval": 0}}, "colocation_agent_network: check_interval: 0 is less than 1"),
         ({"oversubscription_ratio": 0}, "colocation_agent_oversubscription_ratio: 0 is not from 1 to 100"),
@@ -132,3 +140,23 @@ def test_a_release_without_an_agent_is_refused() -> None:
 def test_an_invalid_version_is_refused() -> None:
     with pytest.raises(ProfileError, match=r"^colocation_agent_version: 'new' is not a version"):
         parse_release("vc-agent:v1.14.0", "new")
+
+
+@pytest.mark.parametrize(
+    ("watermarks", "expected"),
+    [
+        ({}, (60, 61, 60, 61)),
+        ({"cpu_high": 99, "memory_high": 0}, (99, 100, 1, 2)),
+        ({"cpu_high": 1, "memory_high": 70}, (1, 2, 70, 71)),
+    ],
+)
+def test_watermarks_of_openfuyao_become_those_of_volcano(watermarks: dict[str, int], expected: tuple[int, ...]) -> None:
+    """openFuyao evicts above its watermark, Volcano from its high one on, and takes pods again up to its low one."""
+    common = options(watermarks={"system": "openfuyao", **watermarks}).common
+    keys = ("CPULow", "CPUHigh", "MemoryLow", "MemoryHigh")
+    assert tuple(common["evictingConfig", f"evicting{key}Watermark"] for key in keys) == expected
+
+
+def test_watermarks_without_a_system_are_those_of_volcano() -> None:
+    watermarks = {"cpu_high": 60}
+    assert options(watermarks=watermarks).common == options(watermarks={"system": "volcano", **watermarks}).common

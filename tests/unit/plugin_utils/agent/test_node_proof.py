@@ -68,6 +68,7 @@ def test_a_node_without_problems() -> None:
         "cgroup_reason": "",
         "batch_cpu": "900",
         "batch_cpu_reason": "",
+        "usage_reason": "",
         "process": {"container": "abc", "cgroup": "kubepods.slice", "writes": True},
         "verified": True,
     }
@@ -88,6 +89,35 @@ def test_an_agent_without_writing_features_needs_no_capability(features: list[st
     result = proof(live, sets=(daemon_set,), pods=({**pod(), "spec": {**spec, "nodeName": "n1"}},))
     assert result.reasons == ()
     assert result.to_result()["process"]["writes"] is writes
+
+
+MEMORY = 8 << 30
+
+
+def reporting(memory: str, **proof_options: Any) -> NodeProof:
+    """The proof of a Node with 8 GiB whose agent reports this amount of memory, of a ratio of 60 %."""
+    observed = {"status": {"allocatable": {"memory": "8Gi"}}}
+    live = replace(node("n1", LABELS, reported={**REPORTED, "kubernetes.io/batch-memory": memory}), observed=observed)
+    return proof(live, **proof_options)
+
+
+def test_amounts_as_if_no_pod_used_memory_are_reported() -> None:
+    """The agent itself is a pod, so a usage of 0 was not measured."""
+    result = reporting(str(MEMORY * 60 // 100))
+    assert result.usage_reason == (
+        "kubernetes.io/batch-memory is 60 % of all memory of the Node, as if its pods used none: the agent cannot read"
+        " kubepods.slice in its container; see the agent's log"
+    )
+    assert result.reasons == (result.usage_reason,)
+
+
+@pytest.mark.parametrize("memory", [str((MEMORY - (1 << 20)) * 60 // 100), "4608Mi", "0"])
+def test_amounts_that_depend_on_usage_and_no_memory_are_in_order(memory: str) -> None:
+    assert reporting(memory).reasons == ()
+
+
+def test_amounts_of_a_node_that_is_not_labelled_are_not_judged() -> None:
+    assert reporting(str(MEMORY * 60 // 100), oversubscribed=False).reasons == ()
 
 
 def test_missing_objects_and_labels_are_reported() -> None:

@@ -25,6 +25,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.smoke_tes
     smoke_test_pods,
     start_changes,
     unverified_features,
+    update_changes,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.facts.node_state import CgroupMode
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.object_changes import Operation
@@ -240,3 +241,24 @@ def test_values_depend_on_the_cgroup_version_of_the_host() -> None:
     pod_options = smoke_test_pods([trial], [live(trial)])[0].to_result()["options"]
     assert {item["file"] for item in pod_options["expected"]} == {"cpu.shares", "cpu.cfs_quota_us", "cpu.cfs_burst_us"}
     assert (pod_options["cgroup_root"], pod_options["cgroup_driver"]) == ("/kubelet", "")
+
+
+def test_the_agent_sets_the_quota_of_the_pod_if_it_can() -> None:
+    """A quota of kubelet would hide that the agent's first event sets no burst."""
+    limits = [
+        render_pod(test, SPACE)["spec"]["containers"][0]["resources"]["limits"]
+        for test in (
+            smoke_test(),
+            smoke_test(reported={}),
+            replace(smoke_test(), features=(Feature.CPU_BURST,)),
+        )
+    ]
+    assert [amounts.get("cpu") for amounts in limits] == [None, "300m", "300m"]
+
+
+def test_an_update_changes_an_annotation_of_each_pod_that_stays() -> None:
+    trial = smoke_test()
+    stays, leaves = live(trial, resourceVersion="7"), live(trial, deletionTimestamp="2026-01-01T00:00:00Z")
+    (change,) = update_changes([stays, leaves])
+    assert change.operation is Operation.PATCH
+    assert change.body["metadata"]["annotations"] == {"colocation.volcano.sh/updated": "7"}

@@ -15,10 +15,17 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocatio
     parse_journal,
     render_journal,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocation_schema import (
+    ADDED_SECTIONS,
+    DEFAULT_OVERSUBSCRIPTION,
+    DEFAULTS,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.installed_agent import LiveNode
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
     COLOCATION_LABEL,
+    CONFIG_KEY,
+    CONFIG_MAP,
     OVERSUBSCRIPTION_LABEL,
     OWNER,
     OWNER_LABEL,
@@ -177,3 +184,17 @@ def test_daemon_sets_have_the_owner_label() -> None:
     chosen = options()
     daemon_set = render_daemon_set(pools(HOSTS, chosen)[0], chosen)
     assert daemon_set["metadata"]["labels"][OWNER_LABEL] == OWNER
+
+
+def test_a_configuration_that_only_an_agent_has_completed_is_deleted() -> None:
+    """The collection created the ConfigMap; an agent then added its defaults."""
+    after = installed(config_map=None)
+    assert after.config_map is not None
+    document = json.loads(after.config_map["data"][CONFIG_KEY])
+    for path, value in {**DEFAULTS, **DEFAULT_OVERSUBSCRIPTION}.items():
+        if path[0] in ADDED_SECTIONS:
+            document["globalConfig"].setdefault(path[0], {})[path[1]] = value
+    completed = {**after.config_map, "data": {CONFIG_KEY: json.dumps(document)}}
+    steps = plan_uninstall(replace(after, config_map=completed), SPACE, GRANTED).steps
+    (change,) = [step for step in steps if (step.ref.kind, step.ref.name) == ("ConfigMap", CONFIG_MAP)]
+    assert change.operation is Operation.DELETE

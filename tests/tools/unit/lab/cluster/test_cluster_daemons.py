@@ -37,6 +37,14 @@ def test_running_processes_are_identified_by_their_mark(directory: Path) -> None
     assert list(daemons.running(OTHER)) == ["kube-apiserver"]
 
 
+def test_all_processes_of_one_program_are_ended(directory: Path) -> None:
+    first = start(directory, "agent", UUID, "/bin/sleep", "60")
+    program = first.with_name("agent")
+    daemons.start(Component("agent", (str(program), "61"), 1), UUID, directory, first)
+    daemons.end(UUID)
+    assert daemons.running(UUID) == {}
+
+
 def test_another_control_plane_is_left_alone(directory: Path) -> None:
     start(directory, "etcd", UUID, "/bin/sleep", "60")
     start(directory, "kube-apiserver", OTHER, "/bin/sleep", "60")
