@@ -78,6 +78,13 @@ options:
     type: str
     choices: [Always, IfNotPresent, Never]
     default: IfNotPresent
+  image_ids:
+    description:
+      - Ids of an image that is imported on nodes, one for each architecture. If they change, pods are replaced, also if
+        O(image) is the same name.
+    type: list
+    elements: str
+    default: []
   features:
     description:
       - The features to enable. Features that a pool's nodes do not support are disabled for the pool, with the reason

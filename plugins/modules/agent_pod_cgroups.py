@@ -79,6 +79,10 @@ options:
         type: str
         required: true
         aliases: [wanted]
+  timeout:
+    description: Seconds to wait until all values are verified.
+    type: int
+    default: 0
 attributes:
   check_mode:
     support: full
@@ -112,12 +116,14 @@ verified:
   type: bool
 """
 
+from functools import partial
+
 from ansible.module_utils.basic import AnsibleModule
 
-from ..module_utils.agent.pod_probe import PodCgroups, compare_cgroup_values
+from ..module_utils.agent.pod_probe import PodCgroups, compare_cgroup_values, wait_until_verified
 from ..module_utils.cgroup.kubelet_names import Driver, QosClass
 from ..module_utils.errors import ColocationError
-from ..module_utils.host import Host
+from ..module_utils.host import Clock, Host
 from ..module_utils.safe_text import printable, printable_result
 
 EXPECTED = {
@@ -141,6 +147,7 @@ ARGUMENTS = {
     "cgroup_root": {"type": "str", "default": "/"},
     "qos_class": {"type": "str", "choices": ["guaranteed", "burstable", "besteffort"], "default": "burstable"},
     "expected": {"type": "list", "elements": "dict", "required": True, "options": EXPECTED},
+    "timeout": {"type": "int", "default": 0},
 }
 
 
@@ -156,7 +163,9 @@ def main() -> None:
         QosClass(options["qos_class"]),
     )
     try:
-        values = compare_cgroup_values(Host.below(options["root"]), cgroups, options["expected"])
+        host = Host.below(options["root"])
+        compare = partial(compare_cgroup_values, host, cgroups, options["expected"])
+        values = wait_until_verified(compare, options["timeout"], Clock())
     except ColocationError as error:
         module.fail_json(msg=printable(str(error)))
     result = {"changed": False, "settings": values, "verified": all(value["verified"] for value in values)}

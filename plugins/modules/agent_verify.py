@@ -71,6 +71,9 @@ nodes:
   type: list
   elements: dict
   contains:
+    host:
+      description: Name of the host.
+      type: str
     node:
       description: Name of the Node.
       type: str
@@ -97,6 +100,9 @@ nodes:
         - Why the Node's amounts cannot depend on what its pods use, empty if they can. An agent that reads no cgroup
           counts a usage of 0, publishes everything, and is Ready.
       type: str
+    process:
+      description: Options of M(volcano.colocation.agent_process_info) for the agent's process, if there is no problem.
+      type: dict
     verified:
       description: Whether the Node has no problem.
       type: bool

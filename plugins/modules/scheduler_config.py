@@ -81,6 +81,12 @@ options:
         If it is not set, the plugin is not changed.
     type: dict
     suboptions:
+      enabled:
+        description:
+          - Whether load-aware scheduling is on. V(false) removes the plugin C(usage) and ignores the other values of
+            O(usage). The source of metrics in the configuration does not change, nor do the agents' evictions.
+        type: bool
+        default: true
       cpu:
         description: Nodes with a CPU usage above this percentage, 0 to 100, get no new pods.
         type: int

@@ -116,6 +116,8 @@ class Field:
         options = {
             "colocation_kubeconfig": server.kubeconfig,
             "agent_node_root": "{{ machine }}",
+            # The process is in the cgroup of this run, so it is not found by its container's id.
+            "agent_process_here": {},
             "agent_switches_root": str(server.directory),
         }
         play = {"name": "Agents", "module_defaults": defaults, "tasks": tasks}

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,29 +17,13 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_obj
     EVICTING_TAINT,
     REPORTED_ANNOTATIONS,
 )
-from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer, identity, node
-from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible, ansible_process
+from ansible_collections.volcano.colocation.tests.api.agent_hosts import KINDS, deploy
+from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer, node
+from ansible_collections.volcano.colocation.tests.system.node import Run, ansible_process
 
 SPACE = "volcano-system"
-SNAPSHOTS = Path(__file__).parents[1] / "unit" / "fixtures" / "snapshots"
-KINDS = {"a": "bookworm-v1-aligned", "b": "trixie-v2-cgroupfs-aligned"}
 DRIVERS = ["cgroupfs", "systemd"]
-CNI = "/etc/cni/net.d/cni.conflist"
-OPTIONS: dict[str, Any] = {"image": "localhost/lab/agent:v1.14.0", "label_nodes": True}
 OBJECTS = "daemonsets,configmaps,serviceaccounts,clusterroles,clusterrolebindings,nodes"
-
-
-def host(name: str) -> dict[str, Any]:
-    """Variables of a host that is a recorded node, with a separate identity."""
-    probe = {
-        "hostname": name,
-        **identity(name),
-        "selinux": "off",
-        "os": {"name": "Debian GNU/Linux", "version": "13 (trixie)"},
-        "sysctls": [],
-        "paths": {CNI: "missing"},
-    }
-    return {"agent_host_info": {"host": probe}, "snapshot": str(SNAPSHOTS / f"{KINDS[name]}.json")}
 
 
 @pytest.fixture(scope="module", name="server")
@@ -51,14 +34,6 @@ def _server(api_server: Callable[[str], ApiServer]) -> Iterator[ApiServer]:
     yield server
     server.kubectl("delete", "nodes", *KINDS)
     server.kubectl("delete", "namespace", SPACE, "--wait=false")
-
-
-def deploy(server: ApiServer, *arguments: str, step: str = "objects", runner: Runner = ansible, **options: Any) -> Run:
-    settings = {**OPTIONS, "kubeconfig": server.kubeconfig, "nodes": list(KINDS), "step": step, **options}
-    task = {"name": "Deploy", "volcano.colocation.agent_deploy": settings, "delegate_to": "localhost", "run_once": True}
-    look = {"name": "Look", "volcano.colocation.node_facts": {"snapshot": "{{ snapshot }}"}}
-    hosts = {name: host(name) for name in KINDS}
-    return server.run({"name": "Agent", "tasks": [look, task]}, hosts, *arguments, runner=runner)
 
 
 def state(server: ApiServer) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import command
@@ -20,13 +21,21 @@ def fetch_source(package: str, suite: str, directory: Path, log: Path) -> Path:
 
 def fetch_program(package: str, suite: str, member: str, directory: Path, log: Path) -> Path:
     """A file of a binary package, ``./usr/bin/NAME``, unpacked into ``directory``; the package is not installed."""
-    _apt_get("deb", suite, directory, log, "download", package)
-    archive = _find_only(directory, "*.deb", package, log)
-    command.logged([need(DPKG_DEB), "--extract", str(archive), str(directory / "tree")], log)
-    path = directory / "tree" / member
-    if not path.is_file():
-        raise LabError(f"{archive.name} of Debian {suite} has no file {member}")
-    return path
+    return fetch_programs({package: (member,)}, suite, directory, log)[0]
+
+
+def fetch_programs(members: Mapping[str, Sequence[str]], suite: str, directory: Path, log: Path) -> list[Path]:
+    """Files of binary packages, by the packages' names, unpacked into ``directory``; no package is installed."""
+    _apt_get("deb", suite, directory, log, "download", *members)
+    paths = []
+    for package, files in members.items():
+        archive, tree = _find_only(directory, f"{package}_*.deb", package, log), directory / f"{package}.files"
+        command.logged([need(DPKG_DEB), "--extract", str(archive), str(tree)], log)
+        for file in files:
+            if not (tree / file).is_file():
+                raise LabError(f"{archive.name} of Debian {suite} has no file {file}")
+            paths.append(tree / file)
+    return paths
 
 
 def _apt_get(kind: str, suite: str, directory: Path, log: Path, *words: str) -> None:

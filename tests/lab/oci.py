@@ -18,15 +18,17 @@ from dataclasses import dataclass
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 _CONFIG = "application/vnd.oci.image.config.v1+json"
 _LAYER = "application/vnd.oci.image.layer.v1.tar"
+_CAPABILITIES = "SCHILY.xattr.security.capability"
 
 
 @dataclass(frozen=True)
 class File:
-    """A regular file in an image."""
+    """A regular file in an image. ``capabilities``: its attribute ``security.capability`` (capabilities(7))."""
 
     path: str
     content: bytes
     mode: int = 0o755
+    capabilities: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,12 @@ def _json(value: object) -> bytes:
 def _tar(files: Sequence[File], links: Sequence[Link]) -> bytes:
     """A tar file whose bytes depend only on the content: owner, group and time are 0."""
     stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for file in files:
             member = tarfile.TarInfo(file.path)
             member.size, member.mode = len(file.content), file.mode
+            if file.capabilities:
+                member.pax_headers = {_CAPABILITIES: file.capabilities.decode("utf-8", "surrogateescape")}
             tar.addfile(member, io.BytesIO(file.content))
         for link in links:
             member = tarfile.TarInfo(link.path)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import debian_kubelet, programs, root
 from .cache import Cache, disk_usage
+from .cluster import monitoring
 from .golang import COMPILED, MODULES, TOOLCHAINS, find_go, toolchain, unused
 from .kubernetes import pause_recipe
 from .program_lock import WORK
@@ -51,6 +52,7 @@ def pinned() -> dict[str, set[str]]:
         "kubelet": {debian_kubelet.recipe().name},
         "source": {debian_kubelet.source_recipe().name},
         "pause": {pause_recipe().name},
+        monitoring.KIND: {monitoring.recipe().name},
         "root": {root.recipe(suite).name for suite in Suite},
         **{kind: set() for kind in FORMER_KINDS},
     }

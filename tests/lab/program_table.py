@@ -29,6 +29,8 @@ KWOK_STAGES = (
     "kustomize/stage/pod/fast/pod-delete.yaml",
 )
 VOLCANO_MANIFEST = "installer/volcano-development.yaml"
+VOLCANO_AGENT = "vc-agent"
+VOLCANO_AGENT_INSTALL = "installer/build/volcano-agent/install.sh"
 CONTAINERD = ("containerd", "containerd-shim-runc-v2", "ctr")
 
 
@@ -189,7 +191,8 @@ def _volcano(release: str, *groups: Group, replacements: tuple[tuple[str, str], 
 
 
 def _agent(build_set: BuildSet) -> Group:
-    return Group("agent", (Program("vc-agent", f"{_VOLCANO}/cmd/agent"),), build_set)
+    program = Program(VOLCANO_AGENT, f"{_VOLCANO}/cmd/agent")
+    return Group("agent", (program,), build_set, files=(VOLCANO_AGENT_INSTALL,))
 
 
 _SCHEDULING = Group(

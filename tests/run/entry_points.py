@@ -31,7 +31,12 @@ PHASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "qos": {"reserve": ("reserve",), "verify": ("verify",)},
     "rollout": {"preflight": ("preflight", "drain", "failed", "release", "sizes", "summary")},
-    "scheduler": {"install": ("install",), "uninstall": ("uninstall",), "restore": ("restore",)},
+    "scheduler": {
+        "install": ("install",),
+        "preflight": ("preflight",),
+        "uninstall": ("uninstall",),
+        "restore": ("restore",),
+    },
     "agent": {"verify": ("verify",)},
 }
 """By role and entry point: the task files whose variables are checked before any of them runs."""

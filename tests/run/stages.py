@@ -136,6 +136,8 @@ STAGES = (
         150,
         (INSTALL, _part("system", "api", "tests/api")),
         needs=("programs",),
+        cpus=0.5,
+        burst=0.5,
         proves="requests of the collection to an API server, on a control plane without nodes",
     ),
     Stage(
@@ -143,7 +145,8 @@ STAGES = (
         300,
         (INSTALL, _part("system", "volcano", "tests/volcano")),
         needs=("programs",),
-        cpus=0.5,
+        cpus=0.25,
+        burst=0.25,
         proves="Volcano's scheduler, controllers and webhooks do what our configuration says, without nodes",
     ),
     Stage(
@@ -196,6 +199,15 @@ STAGES = (
         cpus=0.5,
         burst=1.5,
         proves="a change rolled over two nodes of two kinds whose workload has a PodDisruptionBudget",
+    ),
+    Stage(
+        "agent-nodes",
+        480,
+        (INSTALL, _part("scenarios", "agent-nodes", "agent")),
+        needs=("lab",),
+        cpus=0.5,
+        proves="Volcano's agent on two nodes of two kinds: values of offline pods, faults, eviction under load, a"
+        " change of the driver",
     ),
     Stage(
         "demo",

@@ -20,7 +20,13 @@ def kubectl(*words: str) -> str:
 
 
 def start(replicas: int = 1) -> None:
-    """Start pods of an image that the lab's nodes have, spread over the Nodes."""
+    """Start pods and wait until they are available."""
+    create(replicas)
+    wait_for(replicas)
+
+
+def create(replicas: int = 1) -> None:
+    """Create pods of an image that the lab's nodes have, spread over the Nodes."""
     labels = {"app": NAME}
     container = {
         "name": "main",
@@ -38,7 +44,6 @@ def start(replicas: int = 1) -> None:
         "containers": [container],
     }
     apply("apps/v1", "Deployment", {"replicas": replicas, **_selecting(labels), "template": _template(labels, spec)})
-    wait_for(replicas)
 
 
 def keep(least: int) -> None:
@@ -97,7 +102,13 @@ def stop() -> None:
 
 
 def apply(version: str, kind: str, spec: dict[str, Any]) -> None:
-    document = {"apiVersion": version, "kind": kind, "metadata": {"name": NAME, "namespace": "default"}, "spec": spec}
+    apply_document(
+        {"apiVersion": version, "kind": kind, "metadata": {"name": NAME, "namespace": "default"}, "spec": spec}
+    )
+
+
+def apply_document(document: dict[str, Any]) -> None:
+    """Create or change an object."""
     lab("cluster", "kubectl", "--", "apply", "-f", "-", text=json.dumps(document))
 
 

@@ -9,6 +9,7 @@ import statistics
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -69,6 +70,7 @@ def _dotted(path: Path, plugins: Path) -> Dotted:
     return path.relative_to(plugins).with_suffix("").parts
 
 
+@cache
 def _plugin_file(name: Dotted, text: str, known: frozenset[Dotted]) -> PluginFile:
     tree = ast.parse(text)
     imported = {target for node in ast.walk(tree) for target in _imported(node, name, known)}
@@ -160,7 +162,7 @@ def way(plugins: Path) -> list[str]:
     files = {file.name: file for file in load(plugins)}
     graph = {name: set(file.imports) for name, file in files.items()}
     loaded = set(ALIGNMENT).union(*(_reachable(name, graph) for name in ALIGNMENT)) & files.keys()
-    passing = (f"plugins/{'/'.join(name)}.py" for name in sorted(loaded) if DRIVER in set(_words(files[name].text)))
+    passing = (f"plugins/{'/'.join(name)}.py" for name in sorted(loaded) if _has_driver(files[name].text))
     return [*_role_files(plugins.parent), *passing]
 
 
@@ -168,6 +170,11 @@ def _role_files(checkout: Path) -> Iterator[str]:
     for path in sorted((checkout / ROLE).rglob("*.yml")):
         if DRIVER in path.read_text(encoding="utf-8"):
             yield path.relative_to(checkout).as_posix()
+
+
+@cache
+def _has_driver(text: str) -> bool:
+    return DRIVER in text and DRIVER in set(_words(text))
 
 
 def _words(text: str) -> Iterator[str]:

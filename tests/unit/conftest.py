@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Coverage is measured of the code that runs on the controller only, and it doubles the time of a test.
 
-It is off for tests that run none of that code, and for property tests, which run it hundreds of times: the other tests
-must reach the limit without them.
+It is off for tests that run none of that code, and for property tests and generated input, which run it hundreds of
+times: the other tests must reach the limit without them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ from ansible_collections.volcano.colocation.tests.support.property_tests import 
 
 load_profile()
 
-NOT_COVERED = Path(__file__).resolve().parent / "module_utils"
-"""The directory whose tests run nothing that the report is about; tests/tools/unit is another."""
+UNIT = Path(__file__).resolve().parent
+NOT_COVERED = {UNIT / "module_utils", UNIT / "malformed", UNIT / "trees" / "test_generated_trees.py"}
+"""Tests of module_utils run nothing that the report is about; tests/tools/unit is another directory of such tests."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if NOT_COVERED in item.path.resolve().parents or _is_property_test(item):
+        path = item.path.resolve()
+        if NOT_COVERED & {path, *path.parents} or _is_property_test(item):
             item.add_marker(pytest.mark.no_cover)
 
 

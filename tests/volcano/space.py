@@ -83,7 +83,7 @@ class Space:
 
     @contextmanager
     def cordoned(self, pods: int) -> Iterator[None]:
-        """Create jobs while no pod can run; at the end, wait until this many pods exist and the scheduler can see all."""
+        """Create jobs while no pod can run; at the end, wait for this number of pods, and let them run."""
         self._cordon(True)
         yield
         eventually(lambda: len(self.cluster.pods(self.name)) == pods, lambda: self.cluster.events(self.name))

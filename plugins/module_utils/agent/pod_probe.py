@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from ..cgroup import safe_path
 from ..cgroup.hierarchy import ROOT, Hierarchies, hierarchies
 from ..cgroup.kubelet_names import Driver, KubeletTree, QosClass, container_cgroup
 from ..errors import ColocationError
-from ..host import Host
+from ..host import Clock, Host
 from ..snapshot.file_evidence import describe, kernel_text
 from ..snapshot.machine_evidence import identity
 
@@ -80,6 +80,22 @@ def compare_cgroup_values(
     known = hierarchies(host, cgroup_root)
     cgroups = pod.cgroups()
     return [{**value, **_read_value(host, known, cgroups[value["level"]], value)} for value in expected]
+
+
+PAUSE = 1.0
+"""Seconds between two comparisons."""
+
+
+def wait_until_verified(
+    compare: Callable[[], list[dict[str, Any]]], timeout: float, clock: Clock
+) -> list[dict[str, Any]]:
+    """The result of ``compare`` once all its values are verified, or after ``timeout`` seconds."""
+    deadline = clock.monotonic() + timeout
+    while True:
+        values = compare()
+        if all(value["verified"] for value in values) or clock.monotonic() >= deadline:
+            return values
+        clock.sleep(PAUSE)
 
 
 def _read_value(host: Host, known: Hierarchies, cgroup: str, expected: Mapping[str, str]) -> dict[str, Any]:

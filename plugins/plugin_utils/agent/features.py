@@ -66,6 +66,10 @@ class Feature(str, Enum):
     NETWORK_QOS = "NetworkQoS"
 
 
+WITHOUT_CGROUP_WRITES = frozenset({Feature.OVERSUBSCRIPTION, Feature.EVICTION})
+"""Features that only read cgroups: they change the Node, or evict pods."""
+
+
 @dataclass(frozen=True)
 class UnsupportedFeature:
     """A requested feature that the node does not support."""

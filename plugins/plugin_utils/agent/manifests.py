@@ -16,7 +16,16 @@ from typing import Any
 
 from .features import Feature
 from .module_options import DeployOptions, MemoryQos
-from .owned_objects import ACCOUNT, AGENT_NAME, APP_LABEL, CNI_PLUGIN_DIRECTORY, OWNER, OWNER_LABEL, POOL_LABEL
+from .owned_objects import (
+    ACCOUNT,
+    AGENT_NAME,
+    APP_LABEL,
+    CNI_PLUGIN_DIRECTORY,
+    IMAGE_IDS,
+    OWNER,
+    OWNER_LABEL,
+    POOL_LABEL,
+)
 from .pools import Pool
 
 Manifest = dict[str, Any]
@@ -120,6 +129,7 @@ def render_daemon_set(pool: Pool, options: DeployOptions) -> Object:
                         "prometheus.io/port": str(options.port),
                         "prometheus.io/scheme": "http",
                         "prometheus.io/scrape": "true",
+                        **({IMAGE_IDS: ",".join(options.image_ids)} if options.image_ids else {}),
                     },
                 },
                 "spec": _pod(pool, options),

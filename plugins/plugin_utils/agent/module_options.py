@@ -67,6 +67,7 @@ AGENT_DEPLOY: Spec = {
     "image": {"type": "str", "default": "docker.io/volcanosh/vc-agent:v1.14.0"},
     "version": {"type": "str"},
     "pull_policy": {"type": "str", "choices": ["Always", "IfNotPresent", "Never"], "default": "IfNotPresent"},
+    "image_ids": {"type": "list", "elements": "str", "default": []},
     "features": {"type": "list", "elements": "str", "choices": FEATURE_NAMES, "default": DEFAULT_FEATURES},
     **SETTINGS_OPTIONS,
     "oversubscription_ratio": {"type": "int", "default": 60},
@@ -168,6 +169,7 @@ class DeployOptions:
     image: str
     release: Release
     pull_policy: str
+    image_ids: tuple[str, ...]
     features: tuple[Feature, ...]
     common: ConfigValues
     pools: tuple[NamedPool, ...]
@@ -196,6 +198,7 @@ def parse_deploy_options(arguments: Mapping[str, Any], groups: Mapping[str, Sequ
         image=arguments["image"],
         release=parse_release(arguments["image"], arguments["version"] or ""),
         pull_policy=arguments["pull_policy"],
+        image_ids=tuple(sorted(arguments["image_ids"])),
         features=_features(arguments["features"]),
         common=parse_settings(arguments),
         pools=parse_pools(entries, own, groups),

@@ -15,7 +15,7 @@ from ...module_utils.cgroup.kubelet_names import Driver, KubeletTree
 from ...module_utils.quantity import parse_quantity
 from ..kube.objects import Object
 from ..kube.wait import condition, waiting_containers
-from .features import Feature
+from .features import WITHOUT_CGROUP_WRITES, Feature
 from .installed_agent import LiveNode
 from .node_labels import LABEL_ON
 from .owned_objects import AGENT_NAME, BATCH_CPU, BATCH_MEMORY, OVERSUBSCRIPTION_LABEL, POOL_LABEL
@@ -78,8 +78,12 @@ ROOT_FLAG, FEATURES_FLAG, RATIO_FLAG = "--kube-cgroup-root", "--supported-featur
 
 @dataclass(frozen=True)
 class NodeProof:
-    """The state of one Node. ``agent`` is why the agent does not work; all reasons are empty if there is no problem."""
+    """The state of one Node. ``agent`` is why the agent does not work; all reasons are empty if there is no problem.
 
+    ``process``: options of agent_process_info for the agent's process; empty if there is a problem.
+    """
+
+    host: str
     node: str
     pool: str
     agent: str
@@ -87,6 +91,7 @@ class NodeProof:
     cgroup_reason: str
     batch_cpu: str
     batch_cpu_reason: str
+    process: Mapping[str, Any]
     usage_reason: str = ""
 
     @property
@@ -95,7 +100,8 @@ class NodeProof:
 
     def to_result(self) -> dict[str, Any]:
         fields = asdict(self)
-        return {"agent_reason": fields.pop("agent"), **fields, "verified": not self.reasons}
+        process = {} if self.reasons else dict(fields.pop("process"))
+        return {"agent_reason": fields.pop("agent"), **fields, "process": process, "verified": not self.reasons}
 
 
 @dataclass(frozen=True)
@@ -132,8 +138,28 @@ def _prove_node(host: AgentHost, node: LiveNode, agents: Agents) -> NodeProof:
     cgroup, cgroup_reason = _pods_cgroup(host, pod) if pod else ("", "")
     amount = node.reported.get(BATCH_CPU, "")
     batch_cpu_reason = _why_no_batch_cpu(node, agent, pod) if agents.oversubscribed and not amount else ""
+    process = _process(pod, cgroup) if pod else {}
     usage_reason = _why_not_measured(node, pod, cgroup) if agents.oversubscribed and pod else ""
-    return NodeProof(node.name, pool, agent, cgroup, cgroup_reason, amount, batch_cpu_reason, usage_reason)
+    return NodeProof(
+        host.name, node.name, pool, agent, cgroup, cgroup_reason, amount, batch_cpu_reason, process, usage_reason
+    )
+
+
+def _process(pod: Object, cgroup: str) -> dict[str, Any]:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    container = next((status.get("containerID") or "" for status in statuses if status["name"] == AGENT_NAME), "")
+    features = enabled_features(pod)
+    return {
+        "container": container.partition("://")[2],
+        "cgroup": cgroup,
+        "writes": any(feature not in WITHOUT_CGROUP_WRITES for feature in features),
+    }
+
+
+def enabled_features(pod: Object) -> tuple[Feature, ...]:
+    """The features of the agent in a pod, by its flag."""
+    names = flag_value(pod, FEATURES_FLAG).split(",")
+    return tuple(feature for feature in Feature if feature.value in names)
 
 
 def _absent_reason(pool: str, daemon_set: Object | None, pod: Object | None) -> str:
@@ -205,7 +231,7 @@ def _why_no_batch_cpu(node: LiveNode, agent: str, pod: Object | None) -> str:
         return f"{missing}: the Node has no label {OVERSUBSCRIPTION_LABEL}={LABEL_ON}"
     if agent or pod is None:
         return f"{missing}: no agent works on it"
-    if Feature.OVERSUBSCRIPTION.value not in flag_value(pod, FEATURES_FLAG).split(","):
+    if Feature.OVERSUBSCRIPTION not in enabled_features(pod):
         return f"{missing}: its agent does not have the feature {Feature.OVERSUBSCRIPTION.value}"
     return f"{missing}: the agent has not reported it; see the agent's log"
 

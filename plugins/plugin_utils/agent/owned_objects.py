@@ -25,6 +25,8 @@ POOL_LABEL = "colocation.volcano.sh/pool"
 """Label of managed Nodes, DaemonSets and pods. The prefix is not volcano.sh, whose keys the agent reads and writes."""
 LAST_APPLIED = "colocation.volcano.sh/applied"
 """Annotation of managed objects with the last applied object."""
+IMAGE_IDS = "colocation.volcano.sh/image-ids"
+"""Annotation of pods: DaemonSets do not replace pods when only the content of an image changes."""
 OWNER_LABEL, OWNER = "app.kubernetes.io/managed-by", "volcano.colocation"
 APP_LABEL = "app.kubernetes.io/name"
 

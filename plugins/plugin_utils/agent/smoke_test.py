@@ -18,7 +18,7 @@ from ..kube.objects import Object, Ref
 from .features import Feature, UnsupportedFeature
 from .installed_agent import LiveNode
 from .node_labels import LABEL_ON
-from .node_proof import FEATURES_FLAG, Agents, flag_value
+from .node_proof import Agents, enabled_features
 from .owned_objects import (
     AGENT_NAME,
     APP_LABEL,
@@ -188,17 +188,12 @@ def plan_smoke_tests(
     for node in sorted((item for item in nodes if item.name in hosts), key=lambda item: item.name):
         pool, agent = node.labels.get(POOL_LABEL, ""), agents.on_node(node.name)
         if pool and agent and pool not in tests:
-            tests[pool] = SmokeTest(pool, hosts[node.name], node, _image(agent), _features(agent))
+            tests[pool] = SmokeTest(pool, hosts[node.name], node, _image(agent), enabled_features(agent))
     return tuple(tests[pool] for pool in sorted(tests))
 
 
 def _image(agent: Object) -> str:
     return str(next(container["image"] for container in agent["spec"]["containers"] if container["name"] == AGENT_NAME))
-
-
-def _features(agent: Object) -> tuple[Feature, ...]:
-    enabled = flag_value(agent, FEATURES_FLAG).split(",")
-    return tuple(feature for feature in Feature if feature.value in enabled)
 
 
 def _pod_resources(smoke_test: SmokeTest) -> dict[str, Any]:

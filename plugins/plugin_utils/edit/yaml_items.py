@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edit items of nested YAML lists: set keys of a mapping in a list, insert or move an item; all other lines stay."""
+"""Edit items of nested YAML lists: set keys of a mapping, insert, move or remove an item; all other lines stay."""
 
 from __future__ import annotations
 
@@ -65,6 +65,19 @@ def move_item(text: str, origin: ItemPath, target: ItemPath) -> str:
     same = source_list == target_list and int(source) < int(place)
     values.insert(int(place) - same, value)
     return opened.closed(splices, replace_value(after, tuple(target_list), values))
+
+
+def remove_item(text: str, at: ItemPath) -> str:
+    """Remove the item at ``at`` and its comments; EditError if it is the only one of its list."""
+    opened = _Opened.of(text)
+    (*listed, place) = at
+    node = opened.block_list(tuple(listed))
+    removed = node.items[int(place)]
+    if len(node.items) == 1:
+        line = line_number(opened.body, removed.start)
+        raise UnsupportedEdit("an item that has to be removed is the only one of its list", line, "Remove it by hand")
+    begin, end = item_lines(opened.body, removed)
+    return opened.closed([Splice(begin, end, "")], _without(opened.document, at))
 
 
 def value_at(document: Any, at: ItemPath) -> Any:

@@ -81,6 +81,18 @@ class Client:
             )
         return objects
 
+    def get_from_service(self, ref: Ref, scheme: str, port: int, path: str, **parameters: str) -> Any:
+        """The JSON document, or the text, that a Service returns; the API server sends it the request."""
+        location = f"/api/v1/namespaces/{ref.namespace}/services/{scheme}:{ref.name}:{port}/proxy{path}"
+        return self._read(
+            ref.describe("get", "proxy"),
+            self._dynamic().request,
+            "get",
+            location,
+            query_params=list(parameters.items()),
+            **_RAW_RESPONSE,
+        )
+
     def create(self, body: Object) -> Object:
         """Create an object and return it as the API server stores it."""
         return self._write("create", body)

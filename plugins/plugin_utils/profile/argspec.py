@@ -109,20 +109,41 @@ KUBEADM_CONFIG: Spec = {
 
 VOLCANO_AMOUNTS: Spec = {name: {"type": "dict"} for name in ("capability", "deserved", "guarantee")}
 
+VOLCANO_METRICS: dict[str, Any] = {
+    "type": "dict",
+    "options": {
+        "type": {
+            "type": "str",
+            "choices": ["prometheus", "prometheus_adaptor", "elasticsearch"],
+            "default": "prometheus",
+        },
+        "address": {"type": "str", "default": ""},
+        "interval": {"type": "str", "default": "30s"},
+    },
+}
+VOLCANO_CONFIGMAP: Spec = {
+    "namespace": {"type": "str", "default": "volcano-system"},
+    "configmap": {"type": "str", "default": "volcano-scheduler-configmap"},
+    "configmap_key": {"type": "str", "default": "volcano-scheduler.conf"},
+}
+SCHEDULER_USAGE_INFO: Spec = {
+    "kubeconfig": {"type": "path", "required": True},
+    **VOLCANO_CONFIGMAP,
+    "metrics": VOLCANO_METRICS,
+}
 SCHEDULER_CONFIG: Spec = {
     "kubeconfig": {"type": "path", "required": True},
     "cluster_uid": {"type": "str", "default": ""},
     "state": {"type": "str", "choices": ["present", "restored"], "default": "present"},
-    "namespace": {"type": "str", "default": "volcano-system"},
+    **VOLCANO_CONFIGMAP,
     "deployment": {"type": "str", "default": "volcano-scheduler"},
-    "configmap": {"type": "str", "default": "volcano-scheduler-configmap"},
-    "configmap_key": {"type": "str", "default": "volcano-scheduler.conf"},
     "edit_configmap": {"type": "bool", "default": True},
     "dropped_actions": {"type": "list", "elements": "str", "default": []},
     "reclaim": {"type": "bool", "default": False},
     "usage": {
         "type": "dict",
         "options": {
+            "enabled": {"type": "bool", "default": True},
             "cpu": {"type": "int", "default": 60},
             "memory": {"type": "int", "default": 60},
             "enable_predicate": {"type": "bool", "default": True, "aliases": ["keep_off"]},
@@ -140,18 +161,7 @@ SCHEDULER_CONFIG: Spec = {
             "resources": {"type": "dict"},
         },
     },
-    "metrics": {
-        "type": "dict",
-        "options": {
-            "type": {
-                "type": "str",
-                "choices": ["prometheus", "prometheus_adaptor", "elasticsearch"],
-                "default": "prometheus",
-            },
-            "address": {"type": "str", "default": ""},
-            "interval": {"type": "str", "default": "30s"},
-        },
-    },
+    "metrics": VOLCANO_METRICS,
     "watermarks": {
         "type": "dict",
         "options": {

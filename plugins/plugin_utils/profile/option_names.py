@@ -30,6 +30,7 @@ PREFIXES: Mapping[str, tuple[str, ...]] = {
     "node_table": ("report_", ""),
     "rollout_preview": ("drain_", "rollout_", ""),
     "scheduler_config": ("scheduler_", "volcano_", ""),
+    "scheduler_usage_info": ("scheduler_", "volcano_", ""),
 }
 """By module: the prefixes of its variables behind ``colocation_``, the first that makes a known variable."""
 

@@ -74,16 +74,16 @@ MINIMUMS = (
     ),
     PROMETHEUS := Minimum(
         "Prometheus",
-        (2, 0),
-        "`colocation_scheduler_usage`",
-        f"{_MANIFEST}; an installed one is not asked",
-        "1.x has ended; the API is that of volcano pkg/scheduler/metrics/source/metrics_client_prometheus.go",
+        (2, 7),
+        "`colocation_scheduler_usage`: subqueries",
+        f"{_MANIFEST}; the preflight of the role asks an installed one",
+        "Prometheus CHANGELOG, 2.7.0; volcano pkg/scheduler/metrics/source/metrics_client_prometheus.go",
     ),
     NODE_EXPORTER := Minimum(
         "node_exporter",
         (0, 16),
         "`colocation_scheduler_usage`: node_cpu_seconds_total",
-        f"{_MANIFEST}; an installed one is not asked",
+        f"{_MANIFEST}; the preflight of the role asks an installed one",
         "node_exporter CHANGELOG, 0.16.0",
     ),
     OPEN_EULER_RUBIK := Minimum(

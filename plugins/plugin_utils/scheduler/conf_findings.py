@@ -220,7 +220,7 @@ def unknown_release(version: tuple[int, int] | None, image: str) -> tuple[Findin
 
 def thresholds_above_watermarks(usage: Usage | None, watermarks: Watermarks | None) -> tuple[Finding, ...]:
     """Thresholds with which nodes still get pods while their agent evicts."""
-    if usage is None or watermarks is None:
+    if usage is None or watermarks is None or not usage.enabled:
         return ()
     pairs = (("CPU", usage.cpu, watermarks.cpu_high), ("memory", usage.memory, watermarks.memory_high))
     above = tuple(f"{name}: threshold {own}, watermark {high}" for name, own, high in pairs if own > high)

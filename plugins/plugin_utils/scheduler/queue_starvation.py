@@ -18,7 +18,7 @@ from .volcano_conf import RECLAIM, parse_actions
 CROSS_QUEUE_ACTIONS = (RECLAIM, "gangreclaim")
 """The actions that evict pods of other queues; gangreclaim exists since Volcano 1.15."""
 DEFAULT = "default"
-NAMED_QUEUES = 5
+LISTED = 5
 
 
 def online_jobs_can_starve(
@@ -30,7 +30,7 @@ def online_jobs_can_starve(
     reclaims = any(name in CROSS_QUEUE_ACTIONS for name in actions)
     if len(queues) < 2 or (reclaims and _any_reclaimable(queues, desired)):
         return ()
-    names = _first_names([queue.name for queue in queues])
+    names = first_names([queue.name for queue in queues])
     reason, remedy = "the action reclaim is missing", "colocation_scheduler_reclaim: true, with reclaimable queues for"
     if reclaims:
         reason, remedy = _unreclaimable(queues), "reclaimable: true in colocation_queues for queues of"
@@ -72,6 +72,7 @@ def _unreclaimable(queues: Iterable[Queue]) -> str:
     return "none of these queues is reclaimable"
 
 
-def _first_names(names: Sequence[str]) -> str:
-    more = len(names) - NAMED_QUEUES
-    return ", ".join(names[:NAMED_QUEUES]) + (f" and {more} more" if more > 0 else "")
+def first_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -77,7 +77,7 @@ def parse_usage(option: str, values: Mapping[str, Any]) -> Usage:
     weights = _weights(option, values, USAGE_WEIGHTS)
     if weights.get("cpu.weight") == weights.get("memory.weight") == 0:
         raise ProfileError(f"{option}.cpu_weight", "it and memory_weight are 0; the plugin divides by their sum")
-    return Usage(values["cpu"], values["memory"], values["enable_predicate"], weights)
+    return Usage(values["cpu"], values["memory"], values["enable_predicate"], weights, values["enabled"])
 
 
 def parse_binpack(option: str, values: Mapping[str, Any]) -> Binpack:

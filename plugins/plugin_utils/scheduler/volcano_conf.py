@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from ..edit.document_changes import Path
 from ..edit.readers import read_yaml
 from ..edit.text_errors import EditError
-from ..edit.yaml_items import insert_item, move_item, set_in_item
+from ..edit.yaml_items import insert_item, move_item, remove_item, set_in_item
 from ..edit.yaml_splice import edit_yaml
 from ..kube.objects import Object, Ref
 
@@ -79,13 +79,15 @@ GANG_SETTINGS: Mapping[Path, bool] = {("enablePreemptable",): False, ("enableJob
 class Usage:
     """Thresholds of load-aware scheduling in percent. ``enable_predicate``: nodes above them get no pod at all.
 
-    ``weights`` has the weights to set by the names of the plugin's arguments; others stay.
+    Unless ``enabled``, the plugin is removed, and nothing else counts. ``weights`` has the weights to set by the names
+    of the plugin's arguments; others stay.
     """
 
     cpu: int = 60
     memory: int = 60
     enable_predicate: bool = True
     weights: Mapping[str, int] = field(default_factory=dict)
+    enabled: bool = True
 
 
 @dataclass(frozen=True)
@@ -202,6 +204,8 @@ def _queue_plugins_beside_gang(text: str) -> str:
 def _with_usage(text: str, usage: Usage | None) -> str:
     if usage is None:
         return text
+    if not usage.enabled:
+        return _without_usage(text)
     weights, thresholds = dict(usage.weights), {"cpu": usage.cpu, "mem": usage.memory}
     plugins = plugins_named(read_yaml(text), USAGE_PLUGIN)
     for plugin in plugins:
@@ -216,6 +220,12 @@ def _with_usage(text: str, usage: Usage | None) -> str:
     item: dict[str, Any] = {"name": USAGE_PLUGIN, **predicate, "arguments": {**weights, "thresholds": thresholds}}
     last = max(plugin.index for plugin in list_plugins(read_yaml(text)) if plugin.tier == 0)
     return insert_item(text, ("tiers", 0, "plugins"), last + 1, item)
+
+
+def _without_usage(text: str) -> str:
+    while plugins := plugins_named(read_yaml(text), USAGE_PLUGIN):
+        text = remove_item(text, plugins[0].path)
+    return text
 
 
 def _with_binpack(text: str, binpack: Binpack | None) -> str:
@@ -269,7 +279,8 @@ def find_metrics(desired: DesiredConf | None, text: str | None) -> Metrics | Non
 
     None where load-aware scheduling is not desired, or where the configuration cannot be parsed (the plan refuses it).
     """
-    if desired is None or text is None or not (desired.usage or desired.metrics):
+    usage = desired.usage if desired else None
+    if desired is None or text is None or not (desired.metrics or (usage and usage.enabled)):
         return None
     try:
         return _metrics(read_yaml(edit_conf(text, desired)))

@@ -8,7 +8,7 @@ It handles objects, versions and dry runs as a server does, without validation. 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,13 +33,15 @@ class Refusal(Exception):
 class Server:
     """``denied``: verbs on resources. ``apis``: served in addition to the built-in ones. ``cut``: remaining writes.
 
-    ``refuses``: requests, as messages name them, that are answered with a status.
+    ``refuses``: requests, as messages name them, that are answered with a status. ``services``: the result of a query,
+    by the URL of a Service.
     """
 
     apis: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     cut: int | None = None
     refuses: dict[str, int] = field(default_factory=dict)
+    services: dict[str, Callable[[str], Any]] = field(default_factory=dict)
     objects: dict[tuple[str, str | None, str], Stored] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     reviews: list[Mapping[str, str]] = field(default_factory=list)
@@ -134,6 +136,14 @@ class MemoryClient(Client):
             if namespace in ("", stored["metadata"].get("namespace"))
             and required.items() <= (stored["metadata"].get("labels") or {}).items()
         )
+
+    def get_from_service(self, ref: Ref, scheme: str, port: int, path: str, **parameters: str) -> Stored:
+        request, url = ref.describe("get", "proxy"), f"{scheme}://{ref.name}.{ref.namespace}.svc:{port}{path}"
+        self._check(request)
+        if url not in self._server.services:
+            raise ApiError(request, 503, f"no endpoints available for service {ref.name}", self.context)
+        result: Stored = self._server.services[url](parameters["query"])
+        return result
 
     def create(self, body: Object) -> Stored:
         return self._sent("create", body)

@@ -67,6 +67,14 @@ def fails(simulation: InProcess) -> None:
     assert transaction(simulation, plan)["state"] == "rolled-back"
 
 
+def distinct(moments: list[Moment]) -> dict[tuple[Any, ...], Moment]:
+    """The first moment of each state, by its key."""
+    moments_by_key: dict[tuple[Any, ...], Moment] = {}
+    for moment in moments:
+        moments_by_key.setdefault(moment.key, moment)
+    return moments_by_key
+
+
 N = TypeVar("N", bound=Watched)
 
 
@@ -89,16 +97,14 @@ class InterruptedNodes(ABC, Generic[N]):
         """Return the moments of ``work`` on a node, the first of each state."""
         recorder = Recorder(simulation, disk(simulation.root))
         recorder.record(self._monkeypatch, lambda: work(simulation))
-        moments_by_key: dict[tuple[Any, ...], Moment] = {}
-        for moment in recorder.moments:
-            moments_by_key.setdefault(moment.key, moment)
-        return list(moments_by_key.values())
+        return list(distinct(recorder.moments).values())
 
     def recover_all(self, moments: list[Moment], work: Callable[[N], Any], check: Callable[[Moment, N], None]) -> int:
         """Run ``work`` at each moment, and at each new moment of these runs; return the number of moments."""
-        known: set[tuple[Any, ...]] = {moment.key for moment in moments}
+        moments_by_key = distinct(moments)
+        known = set(moments_by_key)
         # The oldest first: the log in a journal grows with each recovery.
-        waiting = deque(moments)
+        waiting = deque(moments_by_key.values())
         count = 0
         while waiting:
             moment = waiting.popleft()

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +17,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.volcano.colocation.tests.lab.cluster import control_plane
 from ansible_collections.volcano.colocation.tests.system import workload
-from ansible_collections.volcano.colocation.tests.system.node import Node, Run, lab, throwaway
+from ansible_collections.volcano.colocation.tests.system.node import ROOT, Node, Run, lab, throwaway
 from ansible_collections.volcano.colocation.tests.system.pods import QOS_CLASSES, qos_classes
 
 NAME = "kubeadm"
@@ -32,6 +35,13 @@ OTHER_FILES = (
     "/var/lib/kubelet/kubeadm-flags.env",
 )
 """Files of packages and of kubeadm, which overwrite changes of other programs."""
+
+KUBELET_FILE = "/var/lib/kubelet/config.yaml"
+PATCHES = "/etc/kubernetes/patches"
+SOCKET = "kubeadm.alpha.kubernetes.io/cri-socket=unix:///run/containerd/containerd.sock"
+"""The annotation that kubeadm join sets, from which kubeadm upgrade reads the runtime's socket."""
+HEALTHY = "python3 -c 'import urllib.request as r; r.urlopen(\"http://127.0.0.1:10248/healthz\", timeout=5)'"
+AWAIT_HEALTHY = f"for _ in $(seq 240); do {HEALTHY} 2>/dev/null && exit 0; sleep 0.5; done; exit 1"
 
 READY_TIMEOUT = 300.0
 """120 s were not enough once, on a busy machine; the reason is not known."""
@@ -153,6 +163,57 @@ def test_a_second_run_changes_nothing_on_kubeadms_node(kubeadm: Node) -> None:
     assert run.code == 0, run.output
     assert run.recap(NAME)["changed"] == 0
     assert (kubeadm.tree(), kubeadm.services()) == (before, services)
+
+
+@pytest.fixture(name="upgradable")
+def _upgradable(kubeadm: Node) -> Iterator[Node]:
+    """The node with the program kubeadm; afterwards kubelet's file is the previous one."""
+    program = control_plane.store().load().programs["kubeadm"]
+    put = [
+        sys.executable,
+        str(ROOT / "tests" / "lab"),
+        "ssh",
+        NAME,
+        "--",
+        "cat > /run/kubeadm && chmod +x /run/kubeadm",
+    ]
+    with program.open("rb") as file:
+        subprocess.run(put, check=True, stdin=file)
+    workload.kubectl("annotate", "--overwrite", "node", NAME, SOCKET)
+    kubeadm.shell(f"cp -p {KUBELET_FILE} /run/previous.yaml")
+    yield kubeadm
+    kubeadm.shell(f"cp -p /run/previous.yaml {KUBELET_FILE}; rm /run/kubeadm")
+    restart_kubelet(kubeadm)
+
+
+def upgrade(node: Node, *arguments: str) -> None:
+    """Write kubelet's file as `kubeadm upgrade node` does, from the ConfigMap and the patches."""
+    node.shell(shlex.join(["/run/kubeadm", "upgrade", "node", "phase", "kubelet-config", *arguments]))
+
+
+def restart_kubelet(node: Node) -> None:
+    node.shell(f"systemctl restart kubelet; {AWAIT_HEALTHY}")
+
+
+def verify(node: Node) -> Run:
+    return node.ansible("verify", colocation_nri_unsupported="skip", colocation_kubeadm_patches=PATCHES)
+
+
+def test_a_patch_keeps_the_settings_when_kubeadm_upgrades_the_node(upgradable: Node) -> None:
+    """Without it verify says what kubeadm reverted."""
+    run = upgradable.ansible("provision", colocation_nri_unsupported="skip", colocation_kubeadm_patches=PATCHES)
+    assert run.code == 0, run.output
+    before = upgradable.shell(f"cat {KUBELET_FILE}")
+    upgrade(upgradable, "--patches", PATCHES)
+    assert upgradable.shell(f"cat {KUBELET_FILE}") != before
+    restart_kubelet(upgradable)
+    verified = verify(upgradable)
+    assert verified.code == 0, verified.output
+
+    upgrade(upgradable)
+    reverted = verify(upgradable)
+    assert reverted.code != 0
+    assert "kubelet systemReserved.cpu: unset -> 500m" in reverted.output, reverted.output
 
 
 def test_an_api_server_that_does_not_respond_is_reported_without_delay(kubeadm: Node) -> None:

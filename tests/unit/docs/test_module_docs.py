@@ -15,6 +15,7 @@ from ansible_collections.volcano.colocation.plugins.modules import (
     agent_host_info,
     agent_image,
     agent_pod_cgroups,
+    agent_process_info,
     cgroup_qos,
     node_ledger,
     node_transaction,
@@ -38,6 +39,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "agent_deploy": agent_arguments.AGENT_DEPLOY,
     "agent_image": agent_arguments.AGENT_IMAGE,
     "agent_pod_cgroups": agent_pod_cgroups.ARGUMENTS,
+    "agent_process_info": agent_process_info.ARGUMENTS,
     "agent_host_info": agent_host_info.ARGUMENTS,
     "agent_smoke_test": agent_arguments.AGENT_SMOKE_TEST,
     "agent_verify": agent_arguments.AGENT_VERIFY,
@@ -65,6 +67,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "rollout_table": rollout_arguments.ROLLOUT_TABLE,
     "rubik_config": agent_arguments.RUBIK_CONFIG,
     "scheduler_config": argspec.SCHEDULER_CONFIG,
+    "scheduler_usage_info": argspec.SCHEDULER_USAGE_INFO,
     "systemd_slice": systemd_slice.ARGUMENTS,
 }
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
+import shutil
+import subprocess
 import tarfile
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.volcano.colocation.tests.lab.agent_image import DAC_OVERRIDE
 from ansible_collections.volcano.colocation.tests.lab.images import archive as node_images
 from ansible_collections.volcano.colocation.tests.lab.oci import File, Image, Link, archive
 
@@ -77,3 +82,26 @@ def test_links_and_modes_are_in_the_layer() -> None:
 def test_a_node_has_the_sandbox_its_containerd_asks_for(name: str) -> None:
     index = json.loads(members(node_images(b"pause", b"busybox"))["index.json"])
     assert name in [entry["annotations"]["io.containerd.image.name"] for entry in index["manifests"]]
+
+
+def test_a_file_has_its_capabilities() -> None:
+    """GNU tar extracts them; containerd reads the same record (pkg/archive/tar.go)."""
+    capable = Image(("a:1",), (File("plain", b"1"), File("capable", b"2", capabilities=DAC_OVERRIDE)), ("/a",))
+    files = members(archive([capable]))
+    (entry,) = json.loads(files["index.json"])["manifests"]
+    (layer,) = json.loads(blob_of(files, entry))["layers"]
+    with tarfile.open(fileobj=io.BytesIO(blob_of(files, layer))) as tar:
+        attributes = {member.name: member.pax_headers for member in tar}
+    assert attributes["plain"] == {}
+    assert attributes["capable"]["SCHILY.xattr.security.capability"].encode() == DAC_OVERRIDE
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("getcap"), reason="needs root and getcap")
+def test_the_capability_is_that_of_setcap(tmp_path: Path) -> None:
+    """The kernel accepts the value, and shows the one that setcap(8) would write."""
+    path = tmp_path / "vc-agent"
+    path.touch()
+    os.setxattr(path, "security.capability", DAC_OVERRIDE)
+    assert os.getxattr(path, "security.capability") == DAC_OVERRIDE
+    status = subprocess.run(["getcap", str(path)], capture_output=True, text=True, check=True).stdout
+    assert status.strip() == f"{path} cap_dac_override=eip"

@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.volcano.colocation.tests.lab import debian_kubelet, golang, program_lock, programs, root
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache, Recipe
 from ansible_collections.volcano.colocation.tests.lab.cli import main
+from ansible_collections.volcano.colocation.tests.lab.cluster import monitoring
 from ansible_collections.volcano.colocation.tests.lab.kubernetes import pause_recipe
 from ansible_collections.volcano.colocation.tests.lab.program_table import FAMILIES, family
 from ansible_collections.volcano.colocation.tests.lab.progress import Progress
@@ -42,6 +43,7 @@ def test_everything_that_is_pinned_stays(go: FakeGo, cache: Cache, capsys: pytes
         put(cache, debian_kubelet.recipe()),
         put(cache, debian_kubelet.source_recipe()),
         put(cache, pause_recipe()),
+        put(cache, monitoring.recipe()),
     ]
     remaining += [put(cache, root.recipe(suite)) for suite in Suite]
     remaining += [

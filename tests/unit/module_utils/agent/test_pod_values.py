@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.module_utils.agent.pod_probe import (
     PodCgroups,
     compare_cgroup_values,
+    wait_until_verified,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.cgroup.kubelet_names import Driver, QosClass
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
 from ansible_collections.volcano.colocation.tests.support.node.cgroup_tree import PODS, ROOT, UIDS, Tree
+from ansible_collections.volcano.colocation.tests.support.node.simulation import FakeClock
 
 CONTAINER = "c" * 64
 SCOPES = {"systemd": f"cri-containerd-{CONTAINER}.scope", "cgroupfs": CONTAINER}
@@ -45,6 +48,31 @@ def test_values_of_pod_and_container_are_read(tmp_path: Path, mode: str, driver:
     assert (of_container["actual"], of_container["verified"]) == ({"v1": "1024", "v2": "100"}[mode], False)
     assert of_container["path"].endswith(f"/{pod}/{SCOPES[driver]}/{file}")
     assert tree.snapshot() == before
+
+
+class Writing(FakeClock):
+    """A clock that writes the value after some seconds, as the agent does."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        super().__init__()
+        self._path, self._at = path, self.now + seconds
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        if self.now >= self._at:
+            self._path.write_text("20\n")
+
+
+@pytest.mark.parametrize(("seconds", "verified"), [(12, True), (40, False)])
+def test_values_are_awaited_until_the_timeout(tmp_path: Path, seconds: int, verified: bool) -> None:
+    tree = Tree(tmp_path, "v2", "systemd")
+    clock = Writing(tree.file(PODS["systemd"]["burstable"], "cpu.weight"), seconds)
+    started = clock.now
+    expected = [expected_value("cpu.weight", "20", "pod")]
+    compare = partial(compare_cgroup_values, tree.host, place("systemd"), expected, ROOT)
+    (value,) = wait_until_verified(compare, 30, clock)
+    assert value["verified"] is verified
+    assert clock.now - started == (12 if verified else 30)
 
 
 def test_whitespace_of_the_kernel_does_not_count(tmp_path: Path) -> None:

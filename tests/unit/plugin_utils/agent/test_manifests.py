@@ -182,3 +182,14 @@ def test_memory_of_the_system_is_mounted_only_for_agents_that_include_it() -> No
         mounts = [mount["mountPath"] for mount in spec["containers"][0]["volumeMounts"]]
         assert ("/host/proc/meminfo" in mounts) is included
         assert ("/proc/meminfo" in [volume["hostPath"]["path"] for volume in spec["volumes"]]) is included
+
+
+def test_another_image_of_the_same_name_replaces_the_pods() -> None:
+    """A DaemonSet replaces its pods only if its template changes."""
+    chosen = options(image_ids=["sha256:b", "sha256:a"])
+    (pool,) = pools([host("n1")], chosen)
+    template = render_daemon_set(pool, chosen)["spec"]["template"]
+    assert template["metadata"]["annotations"]["colocation.volcano.sh/image-ids"] == "sha256:a,sha256:b"
+    without = render_daemon_set(pool, options())["spec"]["template"]
+    assert "colocation.volcano.sh/image-ids" not in without["metadata"]["annotations"]
+    assert template["spec"] == without["spec"]

@@ -39,7 +39,12 @@ def pod(ready: str = "True", **status: Any) -> dict[str, Any]:
     return {
         "metadata": {"name": "x", "creationTimestamp": "2026-01-01T00:00:00Z"},
         "spec": {**spec, "nodeName": "n1"},
-        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}], **status},
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "Ready", "status": ready}],
+            "containerStatuses": [{"name": "volcano-agent", "containerID": "containerd://abc"}],
+            **status,
+        },
     }
 
 
@@ -55,6 +60,7 @@ def proof(
 def test_a_node_without_problems() -> None:
     result = proof()
     assert result.to_result() == {
+        "host": "n1",
         "node": "n1",
         "pool": POOLED.name,
         "agent_reason": "",
@@ -63,6 +69,7 @@ def test_a_node_without_problems() -> None:
         "batch_cpu": "900",
         "batch_cpu_reason": "",
         "usage_reason": "",
+        "process": {"container": "abc", "cgroup": "kubepods.slice", "writes": True},
         "verified": True,
     }
 
@@ -94,6 +101,23 @@ def test_amounts_that_depend_on_usage_and_no_memory_are_in_order(memory: str) ->
 
 def test_amounts_of_a_node_that_is_not_labelled_are_not_judged() -> None:
     assert reporting(str(MEMORY * 60 // 100), oversubscribed=False).reasons == ()
+
+
+def test_the_process_of_an_agent_with_a_problem_is_not_read() -> None:
+    assert proof(pods=(pod("False"),)).to_result()["process"] == {}
+
+
+@pytest.mark.parametrize(("features", "writes"), [(["OverSubscription", "Eviction"], False), (["CPUThrottle"], True)])
+def test_an_agent_without_writing_features_needs_no_capability(features: list[str], writes: bool) -> None:
+    chosen = options(features=features)
+    pooled = pools([host("n1")], chosen)[0]
+    daemon_set = served(render_daemon_set(pooled, chosen))
+    daemon_set["status"]["observedGeneration"] = 1
+    spec = daemon_set["spec"]["template"]["spec"]
+    live = node("n1", {**LABELS, POOL_LABEL: pooled.name}, reported=REPORTED)
+    result = proof(live, sets=(daemon_set,), pods=({**pod(), "spec": {**spec, "nodeName": "n1"}},))
+    assert result.reasons == ()
+    assert result.to_result()["process"]["writes"] is writes
 
 
 def test_missing_objects_and_labels_are_reported() -> None:

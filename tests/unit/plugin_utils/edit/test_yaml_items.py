@@ -15,6 +15,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.text_error
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.yaml_items import (
     insert_item,
     move_item,
+    remove_item,
     render_path,
     set_in_item,
 )
@@ -104,6 +105,14 @@ def test_places_are_shown_as_paths() -> None:
     assert render_path((*LIST, 2, "name")) == "tiers[0].plugins[2].name"
 
 
+def test_a_removed_item_takes_its_comments_with_it() -> None:
+    after = remove_item(TEXT, (*LIST, 0))
+    assert after == TEXT.replace("  # gang first?\n  - name: gang     # all or nothing\n    # deeper\n", "")
+    assert remove_item(TEXT, ("tiers", 1, "plugins", 1)) == TEXT.replace("    - name: last\n", "")
+    with pytest.raises(UnsupportedEdit, match="the only one of its list"):
+        remove_item(after, (*LIST, 0))
+
+
 names = st.text("abcdef", min_size=1, max_size=4)
 
 
@@ -121,4 +130,6 @@ def test_any_insertion_and_move_reads_as_the_list_operation(items: list[str], on
         remaining = items[:one] + items[one + 1 :]
         remaining.insert(two - (one < two), value)
         assert [item["name"] for item in read_yaml(moved)["list"]] == remaining
+        removed: Any = read_yaml(remove_item(text, ("list", one)))["list"]
+        assert [item["name"] for item in removed] == items[:one] + items[one + 1 :]
         assert sorted(moved.splitlines()) == sorted(text.splitlines())

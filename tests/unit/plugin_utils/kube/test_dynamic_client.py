@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -267,6 +268,25 @@ def test_permissions_are_reviewed_in_a_dry_run_too(server: Server, connect: Conn
     assert not connect(dry_run=True).review({"verb": "get", "resource": "nodes"})
     assert server.log[-1] == "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     assert server.sent[1]["spec"] == {"resourceAttributes": {"verb": "get", "resource": "nodes"}}
+
+
+SERVICE = Ref("v1", "Service", "prometheus", "monitoring")
+PROXY = "/api/v1/namespaces/monitoring/services/http:prometheus:9090/proxy/api/v1/query"
+
+
+def test_a_service_is_asked_through_the_server(server: Server, client: Client) -> None:
+    server.objects[PROXY] = {"status": "success"}
+    query = 'a{b="c"}+1'
+    assert client.get_from_service(SERVICE, "http", 9090, "/api/v1/query", query=query) == {"status": "success"}
+    assert server.log == [f"GET {PROXY}?{urlencode({'query': query})}"]
+    server.says[f"GET {PROXY}"] = [503]
+    with pytest.raises(ApiError, match=r"Could not get services/proxy prometheus in monitoring .*: 503, no GET"):
+        client.get_from_service(SERVICE, "http", 9090, "/api/v1/query", query=query)
+
+
+def test_a_service_may_send_something_else_than_json(server: Server, client: Client) -> None:
+    server.objects[PROXY] = "<html>"  # type: ignore[assignment]
+    assert client.get_from_service(SERVICE, "http", 9090, "/api/v1/query") == "<html>"
 
 
 def test_a_missing_object_can_be_deleted(server: Server, client: Client) -> None:

@@ -170,9 +170,9 @@ def test_releases_of_volcano_that_the_findings_do_not_know_are_refused() -> None
 
 
 def test_releases_of_prometheus_below_the_minimum_are_refused() -> None:
-    images = ("quay.io/prometheus/prometheus:v1.8.2", "quay.io/prometheus/node-exporter:v0.15.2")
-    message = refused(deployment(*images, "prom/prometheus:v2.0.0", "prom/prometheus@sha256:00"))
-    assert f"{images[0]} is older than 2.0, the minimum version of Prometheus" in message
+    images = ("quay.io/prometheus/prometheus:v2.6.1", "quay.io/prometheus/node-exporter:v0.15.2")
+    message = refused(deployment(*images, "prom/prometheus:v2.7.0", "prom/prometheus@sha256:00"))
+    assert f"{images[0]} is older than 2.7, the minimum version of Prometheus" in message
     assert f"{images[1]} is older than 0.16, the minimum version of node_exporter" in message
     assert message.count("is older than") == 2
 

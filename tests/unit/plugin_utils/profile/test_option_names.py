@@ -34,6 +34,7 @@ SPECS: Mapping[str, argspec.Spec] = {
     "node_restore": argspec.NODE_RESTORE,
     "qos_plan": argspec.QOS_PLAN,
     "scheduler_config": argspec.SCHEDULER_CONFIG,
+    "scheduler_usage_info": argspec.SCHEDULER_USAGE_INFO,
 }
 ONE_VARIABLE = re.compile(r"\{\{ (colocation_\w+)(?: \| default\((?:omit|'\w+')(?:, true)?\))* \}\}")
 """An argument that is one variable."""

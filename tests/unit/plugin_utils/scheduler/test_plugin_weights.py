@@ -108,6 +108,18 @@ def test_a_new_usage_has_its_weights_and_an_existing_one_gets_those_that_are_set
     assert edited(after, usage=filled("usage")) == after
 
 
+def test_usage_is_switched_off_and_on_and_nothing_else_changes() -> None:
+    settings = {"metrics": filled("metrics", address="http://p:9090"), "binpack": filled("binpack", cpu=2)}
+    on = edited(TEXT, usage=filled("usage"), **settings)
+    off = edited(on, usage=filled("usage", enabled=False, cpu=1, weight=3))
+    assert "usage" in on
+    assert off == edited(TEXT, **settings)
+    assert edited(off, usage=filled("usage")) == on
+    assert edited(TEXT, usage=filled("usage", enabled=False)) == WRITTEN
+    twice = WRITTEN + "  # again\n  - name: usage\n  # and again\n  - {name: usage, arguments: {}}\n"
+    assert edited(twice, usage=filled("usage", enabled=False)) == WRITTEN
+
+
 def test_other_plugins_stay_as_they_are_and_have_no_finding() -> None:
     text = TEXT + DEVICESHARE
     everything = {

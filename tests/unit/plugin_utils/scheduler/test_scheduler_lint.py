@@ -71,6 +71,7 @@ def test_a_threshold_above_the_watermark_fills_nodes_that_evict() -> None:
         ("memory: threshold 61, watermark 60",),
     )
     assert thresholds_above_watermarks(Usage(80, 60), Watermarks(80, 60)) == ()
+    assert thresholds_above_watermarks(Usage(99, enabled=False), Watermarks(80, 60)) == ()
     assert thresholds_above_watermarks(None, Watermarks(80, 60)) == thresholds_above_watermarks(Usage(99), None) == ()
 
 

@@ -337,6 +337,7 @@ CONFIGURED = DesiredConf(metrics=Metrics("prometheus", "http://new.m.svc:9090"))
         (DesiredConf(usage=Usage()), TEXT, None),
         (DesiredConf(usage=Usage()), TEXT + "metrics: none\n", None),
         (DesiredConf(usage=Usage()), METRICS.replace("  address", "  # address"), ""),
+        (DesiredConf(usage=Usage(enabled=False)), METRICS, None),
         (CONFIGURED, METRICS, "http://new.m.svc:9090"),
         (CONFIGURED, TEXT, "http://new.m.svc:9090"),
         (DesiredConf(), METRICS, None),

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: the volcano.colocation authors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cluster of the scenario, with Molecule's inventory, and the variables of the agent."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from ansible_collections.volcano.colocation.tests.system import agent
+from ansible_collections.volcano.colocation.tests.system.cluster import Cluster
+from ansible_collections.volcano.colocation.tests.system.node import Node, lab
+
+
+@pytest.fixture(scope="session", name="cluster")
+def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
+    directory = tmp_path_factory.mktemp("agent")
+    inventory = os.environ["MOLECULE_INVENTORY_FILE"]
+    kubeconfig = json.loads(lab("cluster", "up", "--json"))["kubeconfig"]
+    first, second = (Node(name, inventory, directory) for name in ("agent-v1", "agent-v2"))
+    return Cluster(first, second, inventory, kubeconfig, directory)
+
+
+@pytest.fixture(scope="session", name="settings")
+def _settings(cluster: Cluster) -> dict[str, Any]:
+    """Variables of the role agent."""
+    return agent.settings(cluster.second, cluster.directory / "vc-agent.tar")
