@@ -102,7 +102,7 @@ STAGES = (
     Stage("sanity", 300, (_part("sanity"),), proves="the checks of `ansible-test` for every collection"),
     Stage(
         "units-matrix",
-        450,
+        420,
         (_part("matrix"),),
         proves="unit tests that use ansible-core on 2.17 and 2.21, those of files and of the callback on 2.18 and 2.20,"
         " and a playbook on each; node-side tests on Python 3.7 if it is installed",
@@ -116,7 +116,7 @@ STAGES = (
     ),
     Stage(
         "units",
-        700,
+        620,
         (
             ("pytest", *ON_ALL_CPUS, IN_ORDER, "--cov", "--cov-report=", "tests/unit", "tests/tools/unit"),
             ("coverage", "report"),
@@ -154,7 +154,7 @@ STAGES = (
         300,
         (INSTALL, _part("system", "agent", "tests/agent")),
         needs=("programs",),
-        cpus=0.5,
+        cpus=0.25,
         proves="two releases of Volcano's agent do what our manifest and configuration say, for Nodes of plain files of"
         " four kinds",
     ),
@@ -193,7 +193,7 @@ STAGES = (
     ),
     Stage(
         "cluster",
-        450,
+        300,
         (INSTALL, _part("scenarios", "cluster", "cluster")),
         needs=("lab",),
         cpus=0.5,
@@ -205,7 +205,7 @@ STAGES = (
         480,
         (INSTALL, _part("scenarios", "agent-nodes", "agent")),
         needs=("lab",),
-        cpus=0.5,
+        cpus=0.25,
         proves="Volcano's agent on two nodes of two kinds: values of offline pods, faults, eviction under load, a"
         " change of the driver",
     ),
