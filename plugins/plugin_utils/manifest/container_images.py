@@ -11,14 +11,16 @@ from typing import Any
 
 from ..kube.objects import Object, Ref
 from ..profile.validators import ProfileError
-from ..releases.minimum_versions import NODE_EXPORTER, PROMETHEUS, VOLCANO, Minimum
+from ..releases.minimum_versions import NODE_EXPORTER, PROMETHEUS, VOLCANO, VOLCANO_SCHEDULER, Minimum
 from ..scheduler.installed_volcano import release_of
 
 DOCKER_HUB = "docker.io"
-VOLCANO_IMAGES = ("vc-scheduler", "vc-controller-manager", "vc-webhook-manager", "vc-agent")
+AGENT_IMAGE = "vc-agent"
+VOLCANO_IMAGES = ("vc-scheduler", "vc-controller-manager", "vc-webhook-manager", AGENT_IMAGE)
 """Names of upstream's images: volcano installer/helm/chart/volcano/values.yaml, basic."""
 _MINIMUMS: Mapping[str, Minimum] = {
-    **dict.fromkeys(VOLCANO_IMAGES, VOLCANO),
+    **dict.fromkeys(VOLCANO_IMAGES, VOLCANO_SCHEDULER),
+    AGENT_IMAGE: VOLCANO,
     "prometheus": PROMETHEUS,
     "node-exporter": NODE_EXPORTER,
 }

@@ -61,9 +61,16 @@ MINIMUMS = (
     VOLCANO := Minimum(
         "Volcano",
         (1, 11),
-        "the agent and the resources of BE pods",
-        f"`cluster`, by the tags of the agent's and the scheduler's images; {_MANIFEST}",
-        "volcano cmd/agent, new in 1.11",
+        "the agent and the resources of BE pods; a hierarchy of queues",
+        f"`cluster`, by the tag of the agent's image; {_MANIFEST}; `scheduler-queue-field-ignored`",
+        "volcano cmd/agent and pkg/scheduler/plugins/capacity, new in 1.11",
+    ),
+    VOLCANO_SCHEDULER := Minimum(
+        "Volcano",
+        (1, 9),
+        "a change of the scheduler's configuration: thresholds of `usage`, the plugin `capacity`",
+        f"`cluster`, by the tag of the scheduler's image; {_MANIFEST}",
+        "volcano pkg/scheduler/plugins of 1.9.0, read: no such scheduler was run",
     ),
     VOLCANO_BOTH_DRIVERS := Minimum(
         "Volcano",

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...module_utils.safe_text import quote_value
-from ..releases.minimum_versions import VOLCANO
+from ..releases.minimum_versions import VOLCANO, VOLCANO_SCHEDULER
+from ..releases.versions import Version
 from ..rules.rule_types import Effect, Finding, Severity
 from .installed_volcano import is_known_release
 from .target_spec import Watermarks
@@ -204,8 +205,8 @@ def unknown_release(version: tuple[int, int] | None, image: str) -> tuple[Findin
     """A scheduler whose release is unknown or too old for these findings."""
     if is_known_release(version):
         return ()
-    first = VOLCANO.text
-    problem = f"is older than {first}, the first with an agent" if version else "is not known from its image's tag"
+    first = VOLCANO_SCHEDULER.text
+    problem = f"is older than {first}, the first with capacity" if version else "is not known from its image's tag"
     return (
         Finding(
             "scheduler-release-unknown",
@@ -242,7 +243,9 @@ def _tiers(document: Mapping[str, Any], name: str) -> frozenset[int]:
     return frozenset(plugin.tier for plugin in plugins_named(document, name))
 
 
-def ignored_queue_fields(document: Mapping[str, Any], fields: Mapping[str, tuple[str, ...]]) -> tuple[Finding, ...]:
+def ignored_queue_fields(
+    document: Mapping[str, Any], fields: Mapping[str, tuple[str, ...]], release: Version | None
+) -> tuple[Finding, ...]:
     """Fields of queues that no plugin of this configuration uses; ``fields`` has the queues that set each field."""
     capacity = plugins_named(document, "capacity")
     flat = not any(plugin.settings.get("enableHierarchy") is True for plugin in capacity)
@@ -251,6 +254,8 @@ def ignored_queue_fields(document: Mapping[str, Any], fields: Mapping[str, tuple
         ignored.append(("deserved", "the plugin capacity is missing"))
     if flat and "parent" in fields:
         ignored.append(("parent", "the plugin capacity with enableHierarchy: true is missing"))
+    elif release is not None and release < VOLCANO.minor and "parent" in fields:
+        ignored.append(("parent", f"Volcano has a hierarchy of queues from {VOLCANO.text} on"))
     if capacity and "weight" in fields:
         ignored.append(("weight", "capacity divides by deserved, not by weight"))
     if RECLAIM not in parse_actions(document.get("actions")) and "reclaimable" in fields:

@@ -15,7 +15,7 @@ from typing import Any
 from ..kube.api_errors import ClusterError
 from ..kube.last_applied import parse_record, record_data
 from ..kube.objects import ConfigMap, Object, Ref
-from ..releases.minimum_versions import VOLCANO
+from ..releases.minimum_versions import VOLCANO_SCHEDULER
 from ..releases.versions import format_version, minor
 
 JOURNAL_NAME, JOURNAL_KEY = "volcano-colocation-scheduler", "journal.json"
@@ -143,19 +143,20 @@ def release_of(image: str) -> tuple[int, int] | None:
 
 def is_known_release(release: tuple[int, int] | None) -> bool:
     """Whether the rules of this collection apply to a release of Volcano."""
-    return release is not None and release >= VOLCANO.minor
+    return release is not None and release >= VOLCANO_SCHEDULER.minor
 
 
 def check_release(state: SchedulerState) -> None:
     """ClusterError for a scheduler that is known to be too old for a configuration of colocation.
 
-    Before 1.11 Volcano does not provide the resources of BE pods: cmd/agent is new in it. Early versions of the plugin
-    usage read other thresholds, CPUUsageAvg.5m (pkg/scheduler/plugins/usage/usage.go). An unknown release is a finding.
+    Before 1.9 the plugin usage read other thresholds, CPUUsageAvg.5m (pkg/scheduler/plugins/usage/usage.go of 1.8.0),
+    and there was no plugin capacity. An unknown release is a finding.
     """
     if state.release is not None and not is_known_release(state.release):
         raise ClusterError(
             f"The scheduler's release is {format_version(state.release)} (image {state.image}); a configuration for"
-            f" colocation needs {VOLCANO.text}, the first release with an agent that provides the resources of BE pods",
+            f" colocation needs {VOLCANO_SCHEDULER.text}, the first release with the plugin capacity and the current"
+            " thresholds of the plugin usage",
             "Nothing was changed. Install a newer Volcano, for example with colocation_volcano_manifest, or set"
             " colocation_scheduler_edit_configmap: false to leave its configuration unchanged.",
         )

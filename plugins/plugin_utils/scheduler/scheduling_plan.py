@@ -169,7 +169,7 @@ def _findings(target: TargetSpec, state: SchedulerState, document: Object | None
         *unknown_release(state.release, state.image),
         *lint(location, document),
         *thresholds_above_watermarks(usage, target.watermarks),
-        *ignored_queue_fields(document, queues_by_field(target.queues)),
+        *ignored_queue_fields(document, queues_by_field(target.queues), state.release),
         *online_jobs_can_starve(document, target.queues, map(parse_queue, state.queues)),
     )
 

@@ -219,7 +219,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "admission.levels[0].priority_class",
     ),
     "queue": ({**DESIRED, "queues": [{"name": "a", "parent": "b"}]}, "a: its parent b is not a queue"),
-    "an old Volcano": (DESIRED, "The scheduler's release is 1.10"),
+    "an old Volcano": (DESIRED, "The scheduler's release is 1.8"),
     "reclaim": (
         {**DESIRED, "reclaim": True, "dropped_actions": ["reclaim"]},
         "dropped_actions: it names reclaim, which reclaim: true adds",
@@ -238,7 +238,7 @@ def test_bad_input_is_refused_before_the_first_change(kubeconfig: str, name: str
         message = "priority_classes[0].name: system-x: names with system- are reserved"
     api_server = server()
     if name == "an old Volcano":
-        api_server.add(deployment("volcanosh/vc-scheduler:v1.10.2"))
+        api_server.add(deployment("volcanosh/vc-scheduler:v1.8.2"))
     before = api_server.state()
     result = run(api_server, {**options, "kubeconfig": kubeconfig}, check=check)
     assert result["failed"]

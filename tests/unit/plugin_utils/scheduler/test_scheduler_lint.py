@@ -77,7 +77,7 @@ def test_a_threshold_above_the_watermark_fills_nodes_that_evict() -> None:
 
 def test_fields_of_queues_that_no_plugin_uses() -> None:
     fields = {"deserved": ("a",), "parent": ("a", "b"), "weight": ("b",), "reclaimable": ("a",)}
-    (finding,) = ignored_queue_fields(read_yaml(TEXT), fields)
+    (finding,) = ignored_queue_fields(read_yaml(TEXT), fields, (1, 14))
     assert finding.evidence == (
         "deserved of a: the plugin capacity is missing",
         "parent of a, b: the plugin capacity with enableHierarchy: true is missing",
@@ -86,15 +86,15 @@ def test_fields_of_queues_that_no_plugin_uses() -> None:
     text = TEXT.replace("backfill", "backfill, reclaim").replace(
         "- name: proportion", "- {name: capacity, enableHierarchy: true}"
     )
-    (finding,) = ignored_queue_fields(read_yaml(text), fields)
+    (finding,) = ignored_queue_fields(read_yaml(text), fields, (1, 14))
     assert finding.evidence == ("weight of b: capacity divides by deserved, not by weight",)
-    assert ignored_queue_fields(read_yaml(text), {"deserved": ("a",)}) == ()
+    assert ignored_queue_fields(read_yaml(text), {"deserved": ("a",)}, (1, 14)) == ()
 
 
 @pytest.mark.parametrize(
     ("version", "problem"),
     [
-        ((1, 10), "is older than 1.11, the first with an agent"),
+        ((1, 8), "is older than 1.9, the first with capacity"),
         (None, "is not known from its image's tag"),
     ],
 )
@@ -105,5 +105,13 @@ def test_an_old_or_unknown_release_is_reported(version: tuple[int, int] | None, 
     )
 
 
-def test_the_first_release_with_an_agent_is_not_reported() -> None:
-    assert unknown_release((1, 11), "vc-scheduler:v1.11.0") == ()
+def test_the_first_release_with_all_plugins_is_not_reported() -> None:
+    assert unknown_release((1, 9), "vc-scheduler:v1.9.0") == ()
+
+
+@pytest.mark.parametrize(("release", "ignored"), [((1, 10), True), ((1, 11), False), (None, False)])
+def test_releases_without_a_hierarchy_of_queues_ignore_parents(release: tuple[int, int] | None, ignored: bool) -> None:
+    text = TEXT.replace("- name: proportion", "- {name: capacity, enableHierarchy: true}")
+    findings = ignored_queue_fields(read_yaml(text), {"parent": ("a",)}, release)
+    evidence = ("parent of a: Volcano has a hierarchy of queues from 1.11 on",)
+    assert [finding.evidence for finding in findings] == ([evidence] if ignored else [])

@@ -306,7 +306,7 @@ def test_a_schema_without_fields_allows_all_fields() -> None:
 @pytest.mark.parametrize(
     ("image", "codes"),
     [
-        ("volcanosh/vc-scheduler:v1.11.2", []),
+        ("volcanosh/vc-scheduler:v1.9.0", []),
         ("registry:5000/vc-scheduler:latest", ["scheduler-release-unknown"]),
         ("vc-scheduler@sha256:1.14", ["scheduler-release-unknown"]),
     ],
@@ -317,8 +317,8 @@ def test_the_release_is_read_from_the_image(image: str, codes: list[str]) -> Non
 
 
 def test_a_release_that_is_too_old_is_refused_if_its_configuration_would_change() -> None:
-    old = scheduler_state(deployment=deployment("registry:5000/vc-scheduler:v1.10.0"))
-    message = r"The scheduler's release is 1\.10 \(image registry:5000/vc-scheduler:v1\.10\.0\); .* needs 1\.11, "
+    old = scheduler_state(deployment=deployment("registry:5000/vc-scheduler:v1.8.2"))
+    message = r"The scheduler's release is 1\.8 \(image registry:5000/vc-scheduler:v1\.8\.2\); .* needs 1\.9, "
     with pytest.raises(ClusterError, match=message) as error:
         plan(options(usage=filled("usage")), old)
     assert "colocation_scheduler_edit_configmap: false" in str(error.value)
