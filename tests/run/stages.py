@@ -94,12 +94,12 @@ STAGES = (
     *BUILDS,
     Stage(
         "lint",
-        180,
+        120,
         tuple(LINT.values()),
         proves="style, complexity, types; node-side code parses on Python 3.7; ansible-lint's production profile;"
         " documentation and its site, changelog, licences, the workflow for a public forge",
     ),
-    Stage("sanity", 300, (_part("sanity"),), proves="the checks of `ansible-test` for every collection"),
+    Stage("sanity", 260, (_part("sanity"),), proves="the checks of `ansible-test` for every collection"),
     Stage(
         "units-matrix",
         420,
@@ -109,7 +109,7 @@ STAGES = (
     ),
     Stage(
         "package",
-        180,
+        90,
         (("pytest", "tests/package"),),
         proves="the tarball, installed into an empty directory, works by FQCN; Galaxy's importer accepts it; a release"
         " is made in a copy of the checkout",
@@ -126,7 +126,7 @@ STAGES = (
     ),
     Stage(
         "judges",
-        240,
+        180,
         (("pytest", "tests/judges"),),
         needs=("lab",),
         proves="facts, rules and cgroup names agree with the code of kubelet, containerd and runc",
@@ -142,11 +142,11 @@ STAGES = (
     ),
     Stage(
         "volcano",
-        300,
+        360,
         (INSTALL, _part("system", "volcano", "tests/volcano")),
         needs=("programs",),
-        cpus=0.25,
-        burst=0.25,
+        cpus=0.5,
+        burst=0.5,
         proves="Volcano's scheduler, controllers and webhooks do what our configuration says, without nodes",
     ),
     Stage(
@@ -154,7 +154,7 @@ STAGES = (
         300,
         (INSTALL, _part("system", "agent", "tests/agent")),
         needs=("programs",),
-        cpus=0.25,
+        cpus=0.5,
         proves="two releases of Volcano's agent do what our manifest and configuration say, for Nodes of plain files of"
         " four kinds",
     ),
@@ -205,7 +205,7 @@ STAGES = (
         480,
         (INSTALL, _part("scenarios", "agent-nodes", "agent")),
         needs=("lab",),
-        cpus=0.25,
+        cpus=0.5,
         proves="Volcano's agent on two nodes of two kinds: values of offline pods, faults, eviction under load, a"
         " change of the driver",
     ),
