@@ -38,6 +38,9 @@ def settings(node: Node, path: Path, **options: bytes) -> dict[str, Any]:
         "colocation_agent_image_archive": str(path),
         "colocation_agent_features": list(FEATURES),
         "colocation_agent_label_nodes": True,
+        # On a busy machine the node's own programs take a fifth of its CPUs, which the agent does not count.
+        "colocation_agent_watermarks": {"cpu_high": 60, "cpu_low": 30},
+        "colocation_agent_throttling": {"threshold": 50},
     }
 
 
