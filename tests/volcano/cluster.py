@@ -24,7 +24,7 @@ CONFIGURATION: dict[str, Any] = {"colocation_scheduler_dropped_actions": ["enque
 """The role's variables of most tests; others add to them."""
 
 Result = TypeVar("Result")
-TIMEOUT = 60.0
+TIMEOUT = 150.0
 SETTLED = 3.0
 """Seconds in which the scheduler, with a cycle of one second, would do what a test says that it does not."""
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ansible_collections.volcano.colocation.tests.volcano import objects
-from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster, eventually
+from ansible_collections.volcano.colocation.tests.volcano.cluster import TIMEOUT, Cluster, eventually
 from ansible_collections.volcano.colocation.tests.volcano.objects import POOL, Manifest, name_of, phase
 
 
@@ -72,14 +72,14 @@ class Space:
         """The names of the running pods, of one job or of all."""
         return objects.names(self.cluster.running(self.name, job))
 
-    def runs(self, job: str, count: int) -> list[Manifest]:
+    def runs(self, job: str, count: int, timeout: float = TIMEOUT) -> list[Manifest]:
         """Wait until exactly this many pods of a job run; the pods."""
 
         def look() -> list[Manifest] | None:
             pods = self.cluster.running(self.name, job)
             return pods if len(pods) == count else None
 
-        return eventually(look, lambda: f"{job}: {self.running(job)}\n{self.cluster.events(self.name)}") or []
+        return eventually(look, lambda: f"{job}: {self.running(job)}\n{self.cluster.events(self.name)}", timeout) or []
 
     @contextmanager
     def cordoned(self, pods: int) -> Iterator[None]:

@@ -20,6 +20,8 @@ from ansible_collections.volcano.colocation.tests.volcano.cluster import (
 )
 from ansible_collections.volcano.colocation.tests.volcano.space import Space
 
+RECOVERED = 60.0
+"""Seconds after which scheduling is right again."""
 QUEUES: dict[str, Any] = {"colocation_queues": [{"name": "kept", "weight": 3}]}
 
 
@@ -43,7 +45,7 @@ def test_the_scheduler_is_killed(cluster: Cluster, own: Space) -> None:
     own.job("after", queue="kept")
     never(lambda: own.running("after"), 2)
     cluster.volcano.start(SCHEDULER)
-    own.runs("after", 1)
+    own.runs("after", 1, RECOVERED)
     own.runs("before", 1)
 
 
@@ -52,7 +54,7 @@ def test_the_controllers_are_killed(cluster: Cluster, own: Space) -> None:
     own.job("after", queue="kept")
     never(lambda: cluster.pods(own.name, "after"), 2)
     cluster.volcano.start(CONTROLLERS)
-    own.runs("after", 1)
+    own.runs("after", 1, RECOVERED)
 
 
 def test_the_webhooks_are_down(cluster: Cluster, own: Space) -> None:
@@ -64,7 +66,7 @@ def test_the_webhooks_are_down(cluster: Cluster, own: Space) -> None:
     own.runs("before", 1)
     cluster.volcano.start(WEBHOOKS)
     own.job("after", queue="kept")
-    own.runs("after", 1)
+    own.runs("after", 1, RECOVERED)
 
 
 @pytest.mark.parametrize("program", ["kube-apiserver", "etcd"])
@@ -73,5 +75,5 @@ def test_a_program_of_the_control_plane_restarts(cluster: Cluster, own: Space, p
     control_plane.up()
     cluster.volcano.start()
     own.job("after", queue="kept")
-    own.runs("after", 1)
+    own.runs("after", 1, RECOVERED)
     own.runs("before", 1)
