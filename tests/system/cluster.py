@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .node import Node, Run, ansible, begun
+from .node import Node, Run, ansible, begun, lab
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,14 @@ class Cluster:
     inventory: str
     kubeconfig: str
     directory: Path
+
+    @classmethod
+    def of_scenario(cls, first: str, second: str, directory: Path) -> Cluster:
+        """The cluster that a Molecule scenario has created."""
+        inventory = os.environ["MOLECULE_INVENTORY_FILE"]
+        kubeconfig = json.loads(lab("cluster", "up", "--json"))["kubeconfig"]
+        nodes = [Node(name, inventory, directory) for name in (first, second)]
+        return cls(nodes[0], nodes[1], inventory, kubeconfig, directory)
 
     def ansible(self, playbook: str, *arguments: str, **variables: Any) -> Run:
         return ansible(*self._named(playbook), *arguments, **self._known(variables))
