@@ -10,7 +10,13 @@ from typing import Any
 from ..plugin_utils.agent.agent_action import AgentAction, hosts_by_node
 from ..plugin_utils.agent.helm_values import HelmValues, render_helm_values
 from ..plugin_utils.agent.install_plan import plan_install, plan_result, pools_by_node
-from ..plugin_utils.agent.installed_agent import AgentCluster, plan_permissions, proof_permissions, read_permissions
+from ..plugin_utils.agent.installed_agent import (
+    AgentCluster,
+    cleanup_permissions,
+    plan_permissions,
+    proof_permissions,
+    read_permissions,
+)
 from ..plugin_utils.agent.module_options import AGENT_DEPLOY, DeployOptions, parse_deploy_options
 from ..plugin_utils.agent.node_labels import LabelPermission, plan_label_removal, plan_labels
 from ..plugin_utils.agent.owned_objects import AgentPlan
@@ -40,13 +46,17 @@ class ActionModule(AgentAction):
     def with_cluster(self, cluster: AgentCluster, arguments: Mapping[str, Any]) -> dict[str, Any]:
         permission = LabelPermission(arguments["label_nodes"])
         if arguments["state"] == "absent":
-            pools: Sequence[Pool] = ()
-            values, (plan, later) = HelmValues(), self._plan_absent(cluster, arguments, permission)
-        else:
-            pools, values, (plan, later) = self._plan_present(cluster, arguments, permission)
+            return plan_result(self._remove(cluster, arguments, permission), (), HelmValues())
+        pools, values, (plan, later) = self._plan_present(cluster, arguments, permission)
         require_permissions(cluster.client, (*plan_permissions(plan.steps), *later))
         cluster.apply(plan.steps)
         return plan_result(plan, pools, values)
+
+    def _remove(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission) -> AgentPlan:
+        plan, later = self._plan_absent(cluster, arguments, permission)
+        require_permissions(cluster.client, (*plan_permissions(plan.steps), *cleanup_permissions(plan), *later))
+        namespace = arguments["namespace"]
+        return cluster.apply_removal(plan, lambda: plan_uninstall(cluster.read_state(), namespace, permission))
 
     def _desired(
         self, arguments: Mapping[str, Any]

@@ -79,6 +79,8 @@ def _field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
         machines = {name: Machine(tmp_path_factory.mktemp(name), name, *kind[1:]) for name, kind in MACHINES.items()}
         cluster.volcano.start_kwok(pods=False)
         cluster.volcano.create_nodes([_node(machine) for machine in machines.values()])
+        cluster.create(namespace(workloads.SPACE))
+        eventually(lambda: cluster.items("ServiceAccount", workloads.SPACE))
         stack.enter_context(Clock(machines))
         kubelet = stack.enter_context(
             Kubelet(
@@ -152,8 +154,6 @@ def _deployed(field: Field) -> Deployed:
 @pytest.fixture(scope="session", name="settings_before_pods")
 def _settings_before_pods(field: Field, deployed: Deployed) -> Mapping[str, Mapping[str, str]]:
     """The files of all cgroups by Node and path, before test pods exist."""
-    field.cluster.create(namespace(workloads.SPACE))
-    eventually(lambda: field.cluster.items("ServiceAccount", workloads.SPACE))
     return {name: workloads.settings_of(field, name) for name in NODES}
 
 

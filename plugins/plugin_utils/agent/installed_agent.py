@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -18,7 +18,17 @@ from . import colocation_config
 from .colocation_config import JOURNAL_NAME as JOURNAL
 from .colocation_config import AgentJournal
 from .manifests import CONFIG_API, CONFIG_KIND, render_access
-from .owned_objects import AGENT_NAME, APP_LABEL, BATCH_CPU, BATCH_MEMORY, CONFIG_KEY, CONFIG_MAP, OWNER, OWNER_LABEL
+from .owned_objects import (
+    AGENT_NAME,
+    APP_LABEL,
+    BATCH_CPU,
+    BATCH_MEMORY,
+    CONFIG_KEY,
+    CONFIG_MAP,
+    OWNER,
+    OWNER_LABEL,
+    AgentPlan,
+)
 
 
 @dataclass(frozen=True)
@@ -154,6 +164,20 @@ class AgentCluster:
         self._start_first_deletions(changes)
         apply_changes(self.client, changes, lambda step: TERMINATION_WAIT if step.ref.kind == "DaemonSet" else None)
 
+    def apply_removal(self, plan: AgentPlan, plan_again: Callable[[], AgentPlan]) -> AgentPlan:
+        """Apply a plan that begins with the deletion of DaemonSets, and return what was done.
+
+        Agents change their Nodes until they have ended. Then the rest is planned again, from what they left.
+        """
+        deletions = tuple(takewhile(_deletes_daemon_set, plan.steps))
+        if self.client.dry_run or not deletions:
+            self.apply(plan.steps)
+            return plan
+        self.apply(deletions)
+        rest = plan_again()
+        self.apply(rest.steps)
+        return replace(rest, steps=(*deletions, *rest.steps))
+
     def _start_first_deletions(self, changes: Sequence[ObjectChange]) -> None:
         """Delete the DaemonSets that a plan begins with, without waiting, so that all agents end at the same time."""
         if self.client.dry_run:
@@ -172,6 +196,13 @@ def plan_permissions(steps: Iterable[ObjectChange]) -> tuple[RequiredPermission,
     watched = (change.ref for change in changes if _deletes_daemon_set(change))
     permissions = (*(RequiredPermission.of("get", ref) for ref in watched), *required_permissions(changes))
     return tuple(dict.fromkeys(permissions))
+
+
+def cleanup_permissions(plan: AgentPlan) -> tuple[RequiredPermission, ...]:
+    """The permissions for what agents may still write to their Nodes while a plan deletes them."""
+    if not any(map(_deletes_daemon_set, plan.steps)):
+        return ()
+    return (RequiredPermission("patch", "", "nodes"), RequiredPermission("patch", "", "nodes", subresource="status"))
 
 
 def read_permissions(namespace: str) -> tuple[RequiredPermission, ...]:

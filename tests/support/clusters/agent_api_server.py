@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -46,7 +46,10 @@ Reply = tuple[int, Object]
 
 @dataclass
 class AgentServer:
-    """``denied``: "verb resource" pairs that the user may not use. ``says``: responses for "verb resource" pairs."""
+    """``denied``: "verb resource" pairs that the user may not use. ``says``: responses for "verb resource" pairs.
+
+    ``deleting`` is called with the key of an object before it is deleted: what a controller or an agent does then.
+    """
 
     denied: set[str] = field(default_factory=set)
     says: dict[str, Reply] = field(default_factory=dict)
@@ -54,6 +57,7 @@ class AgentServer:
     log: list[str] = field(default_factory=list)
     reviewed: list[str] = field(default_factory=list)
     version: int = 0
+    deleting: Callable[[tuple[str, str, str]], None] = lambda _key: None
 
     def add(self, resource: str, manifest: Mapping[str, Any]) -> None:
         metadata = manifest["metadata"]
@@ -121,6 +125,7 @@ class AgentServer:
             return 404, {"message": "not found"}
         elif method == "DELETE":
             if not dry:
+                self.deleting(key)
                 del self.objects[key]
             return 200, {}
         else:

@@ -14,7 +14,11 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.colocatio
     render_journal,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.manifests import render_daemon_set
-from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import COLOCATION_LABEL, POOL_LABEL
+from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.owned_objects import (
+    COLOCATION_LABEL,
+    EVICTING_TAINT,
+    POOL_LABEL,
+)
 from ansible_collections.volcano.colocation.tests.support.clusters import agent_clusters
 from ansible_collections.volcano.colocation.tests.support.clusters.agent_api_server import AgentServer
 from ansible_collections.volcano.colocation.tests.support.clusters.drain_api_server import serving
@@ -45,6 +49,7 @@ def working() -> AgentServer:
 
 
 def absent(directory: Path, server: AgentServer) -> Played:
+    (directory / "image").mkdir(exist_ok=True)
     with serving(server, directory) as path:
         return play(
             directory,
@@ -83,3 +88,32 @@ def test_agents_with_an_unknown_state_or_without_cleanup_do_not_prevent_the_remo
     node = server.get("nodes", "n1")
     assert node
     assert (node["metadata"]["labels"], node["status"]["capacity"], node["status"]["allocatable"]) == ({}, {}, {})
+
+
+def test_what_agents_write_while_they_end_is_removed_too(tmp_path: Path) -> None:
+    """An agent under load: its taint is there when the plan is made, and comes back with other values."""
+    server = working()
+    before = server.get("nodes", "n1")
+    assert before
+    taint = {"key": EVICTING_TAINT, "effect": "NoSchedule"}
+    foreign = {"key": "maintenance", "effect": "NoSchedule"}
+    server.add("nodes", {**before, "spec": {"taints": [taint]}})
+
+    def write(key: tuple[str, str, str]) -> None:
+        if key[0] == "daemonsets":
+            node = {**(server.get("nodes", "n1") or {}), "spec": {"taints": [foreign, taint]}}
+            amounts = {**REPORTED, "kubernetes.io/batch-memory": "1Gi"}
+            annotated = {**node["metadata"], "annotations": {EVICTING_TAINT: "true", "kept": "here"}}
+            server.add(
+                "nodes",
+                {**node, "metadata": annotated, "status": {**node["status"], "capacity": amounts}},
+            )
+
+    server.deleting = write
+    done = absent(tmp_path, server)
+    assert not done.failed("back"), done.output
+    node = server.get("nodes", "n1")
+    assert node
+    assert node["spec"]["taints"] == [foreign]
+    assert node["metadata"]["annotations"] == {"kept": "here"}
+    assert (node["status"]["capacity"], node["status"]["allocatable"]) == ({}, {})

@@ -158,7 +158,9 @@ def hosts(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 def test_every_host_is_in_the_table_once(hosts: Outcome) -> None:
     assert hosts.output.count("FIRST FINDING") == 1
     table = hosts.output[hosts.output.index("NODE ") :].splitlines()[1:4]
-    assert [line.split()[0] for line in table] == ["gone", "one", "two"]
+    assert table[0].split()[0] == "gone"
+    # This machine may change between the two looks: the host with the worse state comes first.
+    assert sorted(line.split()[0] for line in table[1:]) == ["one", "two"]
     assert "not looked at" in table[0]
     assert hosts.output.count("Connection refused") <= 4
 
