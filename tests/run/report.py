@@ -30,8 +30,8 @@ NOT_RUN = "not run: "
 
 _COMPLAINT = re.compile(r"(ERROR|FAILED|FATAL)\b")
 
-_TASK = re.compile(r"\[ERROR\]: |fatal: \[")
-"""Ansible's message about a failed task, which says more than Molecule's message about a failed play."""
+_TASK = re.compile(r"(?:E\s+)?(\[ERROR\]: .*|fatal: \[.*)")
+"""Ansible's message about a failed task, also in the message of a test, which says more than what reports it."""
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -140,10 +140,9 @@ def _failure_lines(outcome: Outcome) -> list[str]:
 
 
 def _reasons(lines: Sequence[str]) -> list[str]:
-    for named in (_TASK, _COMPLAINT):
-        if reasons := list(dict.fromkeys(line for line in lines if named.match(line)))[:REASON_LINES]:
-            return reasons
-    return list(lines[-REASON_LINES:])
+    tasks = dict.fromkeys(match[1] for line in lines if (match := _TASK.match(line)))
+    complaints = dict.fromkeys(line for line in lines if _COMPLAINT.match(line))
+    return [*list(tasks)[:REASON_LINES], *list(complaints)[:REASON_LINES]] or list(lines[-REASON_LINES:])
 
 
 def _output_of(outcome: Outcome, failed: Failure) -> list[str]:

@@ -117,7 +117,16 @@ def test_the_end_shows_the_message_of_a_task_rather_than_that_of_a_play(tmp_path
     text = f"ERROR    [v1 > side_effect] \x1b[31mExecuted: Failed\x1b[0m\n\x1b[0;31m{fatal}\x1b[0m\nERROR    code 2\n"
     failed = outcome(tmp_path, text, Failure(("molecule",), "exit status 1", 0, len(text)))
     lines = report.closing(SUITE, [failed], 0.0).splitlines()
-    assert [line for line in lines if line.startswith("  ")] == [f"  {fatal}"]
+    complaints = ["  ERROR    [v1 > side_effect] Executed: Failed", "  ERROR    code 2"]
+    assert [line for line in lines if line.startswith("  ")] == [f"  {fatal}", *complaints]
+
+
+def test_the_failed_task_of_a_playbook_in_a_test_is_named(tmp_path: Path) -> None:
+    text = "E       AssertionError: \nE         fatal: [n1]: FAILED! => no\nFAILED tests/a.py::b - AssertionError: \n"
+    failed = outcome(tmp_path, text, Failure(("pytest",), "exit status 1", 0, len(text)))
+    lines = report.closing(SUITE, [failed], 0.0).splitlines()
+    named = [line for line in lines if line.startswith("  ")]
+    assert named == ["  fatal: [n1]: FAILED! => no", "  FAILED tests/a.py::b - AssertionError: "]
 
 
 def test_progress_is_one_short_line() -> None:
