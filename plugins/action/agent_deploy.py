@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,9 @@ from ..plugin_utils.agent.uninstall_plan import plan_uninstall
 from ..plugin_utils.kube.api_errors import ClusterError
 from ..plugin_utils.kube.permissions import RequiredPermission, require_permissions
 from ..plugin_utils.node.transport import Node
+
+RECHECKS = 6
+"""Times that labels are set again. Agents of a large pool do not start at the same time."""
 
 PlanWithPermissions = tuple[AgentPlan, tuple[RequiredPermission, ...]]
 """A plan, and the permissions that later tasks of the role need."""
@@ -50,7 +54,25 @@ class ActionModule(AgentAction):
         pools, values, (plan, later) = self._plan_present(cluster, arguments, permission)
         require_permissions(cluster.client, (*plan_permissions(plan.steps), *later))
         cluster.apply(plan.steps)
+        if arguments["step"] == "labels" and plan.steps and arguments["recheck_seconds"] and not self._task.check_mode:
+            self._keep_labels(cluster, arguments, permission)
         return plan_result(plan, pools, values)
+
+    def _keep_labels(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission) -> None:
+        """Set labels again that an agent has reset: one that is starting has not read them yet (docs/upstream.md)."""
+        seconds = arguments["recheck_seconds"]
+        for _attempt in range(RECHECKS):
+            time.sleep(seconds)
+            _pools, _values, (plan, _later) = self._plan_present(cluster, arguments, permission)
+            if not plan.steps:
+                return
+            self.progress("labels of Nodes were reset by an agent that was starting, and are set again")
+            cluster.apply(plan.steps)
+        nodes = ", ".join(sorted(step.ref.name for step in plan.steps if step.ref.kind == "Node"))
+        raise ClusterError(
+            f"Labels of the Nodes {nodes} were reset {RECHECKS} times, {seconds} s after they were set",
+            "Find the client that resets them: kubectl get nodes --show-labels --watch",
+        )
 
     def _remove(self, cluster: AgentCluster, arguments: Mapping[str, Any], permission: LabelPermission) -> AgentPlan:
         plan, later = self._plan_absent(cluster, arguments, permission)

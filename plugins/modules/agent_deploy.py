@@ -51,6 +51,13 @@ options:
     type: str
     choices: [objects, labels, values]
     default: objects
+  recheck_seconds:
+    description:
+      - With O(step=labels), seconds after which changed labels are read again. An agent that is starting has not read
+        the labels of its Node yet, and resets one of them. Such labels are set again, until all of them stay.
+      - With V(0), they are not read again.
+    type: int
+    default: 0
   label_nodes:
     description:
       - Whether these labels may be changed. Once a Node has them, the agent evicts its offline pods when usage exceeds

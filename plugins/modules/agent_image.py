@@ -66,6 +66,12 @@ options:
     elements: str
     default: []
     aliases: [leaving]
+  timeout:
+    description:
+      - With O(state=absent), seconds to wait until containers that use the images have been removed. kubelet removes
+        ended containers once a minute.
+    type: int
+    default: 0
 attributes:
   check_mode:
     support: full
@@ -138,6 +144,7 @@ ARGUMENTS = {
     "sha256": {"type": "str"},
     "images": {"type": "list", "elements": "dict", "default": [], "aliases": ["holds"], "options": IMAGE_OPTIONS},
     "ignore_containers": {"type": "list", "elements": "str", "default": [], "aliases": ["leaving"]},
+    "timeout": {"type": "int", "default": 0},
 }
 
 
@@ -146,7 +153,8 @@ def main() -> None:
     host = Host()
     try:
         if module.params["state"] == "absent":
-            result = ensure_absent(host, module.params["ignore_containers"], check=module.check_mode)
+            leaving, timeout = module.params["ignore_containers"], module.params["timeout"]
+            result = ensure_absent(host, leaving, timeout, Clock(), check=module.check_mode)
         else:
             result = ensure_present(host, module.params, os.uname().machine, Clock())
     except ColocationError as error:

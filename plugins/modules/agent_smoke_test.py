@@ -14,7 +14,7 @@ description:
   - Creates one pod for each pool of the play's hosts, on one of the pool's Nodes. The pod has the agent's image and
     the annotation C(volcano.sh/qos-level) V(BE). The module returns the cgroup values that the agent should set, as
     options of M(volcano.colocation.agent_pod_cgroups).
-  - The results describe the pods before any change. Call the module until all pods are ready.
+  - The results describe the pods before the last change. With O(timeout), the module waits until all pods are ready.
   - Uses the facts of the hosts, as M(volcano.colocation.agent_deploy) does.
 author:
   - The volcano.colocation authors (@volcano-sh)
@@ -40,6 +40,10 @@ options:
     type: str
     choices: [present, updated, absent]
     default: present
+  timeout:
+    description: With O(state=present), seconds to wait until all pods are ready. The result has the last state.
+    type: int
+    default: 0
 attributes:
   check_mode:
     support: full
@@ -53,11 +57,11 @@ EXAMPLES = r"""
   volcano.colocation.agent_smoke_test:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
+    timeout: 60
   delegate_to: localhost
   become: false
   run_once: true
   register: agent_tried
-  until: agent_tried.tests | rejectattr('ready') | length == 0
 """
 
 RETURN = r"""

@@ -31,6 +31,19 @@ options:
     description: The namespace of the agent.
     type: str
     default: volcano-system
+  state:
+    description:
+      - V(present) verifies that the agent works. V(absent) verifies that no agent that works still offers resources,
+        after the labels of its Node were removed.
+    type: str
+    choices: [present, absent]
+    default: present
+  timeout:
+    description:
+      - Seconds to wait until everything is verified. The result has the last state. While the API server does not
+        answer, it is asked again.
+    type: int
+    default: 0
   oversubscribed:
     description:
       - Whether C(kubernetes.io/batch-cpu) is expected. With V(false), it is reported, but may be missing.
@@ -49,6 +62,7 @@ EXAMPLES = r"""
   volcano.colocation.agent_verify:
     kubeconfig: ~/.kube/config
     nodes: "{{ ansible_play_hosts_all }}"
+    timeout: 120
   delegate_to: localhost
   become: false
   run_once: true

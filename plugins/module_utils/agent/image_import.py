@@ -102,6 +102,7 @@ IMPORT_SECONDS = 900.0
 EVENT_SECONDS = 30.0
 """containerd's CRI receives an event for a new image: internal/cri/server/events.go."""
 PAUSE = 0.5
+IN_USE_PAUSE = 5.0
 CHUNK = 1 << 20
 HOLDER = "an image of the Volcano agent"
 
@@ -279,13 +280,21 @@ def ensure_present(host: Host, options: dict[str, Any], machine: str, clock: Clo
     }
 
 
-def ensure_absent(host: Host, leaving: list[str], *, check: bool) -> dict[str, Any]:
-    """Remove recorded images; in check mode, list those to remove once the ``leaving`` containers have ended."""
+def ensure_absent(host: Host, leaving: list[str], timeout: float, clock: Clock, *, check: bool) -> dict[str, Any]:
+    """Remove recorded images; in check mode, list those to remove once the ``leaving`` containers have ended.
+
+    ``timeout``: seconds to wait for the end of containers that use them. kubelet removes ended ones once a minute.
+    """
     entries = image_record.load(host)
     if not entries:
         return {"changed": False, "removed": [], "remaining": []}
     used = find_runtime(host)
+    deadline = clock.monotonic() + timeout
     removed, remaining = plan_removal(host, used, entries, leaving) if check else remove_images(host, used)
+    while not check and any(image.container for image in remaining) and clock.monotonic() < deadline:
+        clock.sleep(IN_USE_PAUSE)
+        more, remaining = remove_images(host, used)
+        removed += more
     names = "".join(f"{entry.name} {entry.id}\n" for entry in removed)
     return {
         "changed": bool(removed),

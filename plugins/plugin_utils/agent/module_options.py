@@ -62,6 +62,7 @@ AGENT_DEPLOY: Spec = {
     **CLUSTER_OPTIONS,
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "step": {"type": "str", "choices": ["objects", "labels", "values"], "default": "objects"},
+    "recheck_seconds": {"type": "int", "default": 0},
     "label_nodes": {"type": "bool", "aliases": ["label"]},
     "smoke_test": {"type": "bool", "default": False, "aliases": ["probe"]},
     "image": {"type": "str", "default": "docker.io/volcanosh/vc-agent:v1.14.0"},
@@ -128,6 +129,7 @@ AGENT_IMAGE: Spec = {
         },
     },
     "ignore_containers": {"type": "list", "elements": "str", "default": [], "aliases": ["leaving"]},
+    "timeout": {"type": "int", "default": 0},
 }
 
 RUBIK_CONFIG: Spec = {
@@ -138,10 +140,13 @@ RUBIK_CONFIG: Spec = {
 AGENT_SMOKE_TEST: Spec = {
     **CLUSTER_OPTIONS,
     "state": {"type": "str", "choices": ["present", "updated", "absent"], "default": "present"},
+    "timeout": {"type": "int", "default": 0},
 }
 
 AGENT_VERIFY: Spec = {
     **CLUSTER_OPTIONS,
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "timeout": {"type": "int", "default": 0},
     "oversubscribed": {"type": "bool", "default": True},
 }
 

@@ -11,6 +11,7 @@ NO_ANSWER = 0
 """The status of a request without a response."""
 NOT_FOUND, CONFLICT, TOO_MANY = 404, 409, 429
 FORBIDDEN = (401, 403)
+SERVER_ERROR = 500
 READ_VERBS = ("get", "list")
 
 
@@ -46,6 +47,11 @@ class ApiError(ClusterError):
         self.request, self.status, self.reason = request, status, reason
         self.context, self.pause = context, pause
         super().__init__(*_explain(request, status, reason, context))
+
+    @property
+    def is_outage(self) -> bool:
+        """Whether the server does not work at the moment, so that the same request may succeed later."""
+        return self.status in (NO_ANSWER, TOO_MANY) or self.status >= SERVER_ERROR
 
     def after(self, progress: str) -> ApiError:
         """The same error after changes to the cluster; ``progress`` describes these changes."""

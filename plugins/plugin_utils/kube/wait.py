@@ -7,11 +7,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from .api_errors import ClusterError
+from .api_errors import ApiError, ClusterError
 from .dynamic_client import Client
 from .objects import Object, Ref
+
+State = TypeVar("State")
 
 POLL_READY, POLL_DELETED = 5.0, 2.0
 """Seconds between two checks."""
@@ -49,6 +51,43 @@ def poll(check: Callable[[], Readiness], options: WaitOptions, pause: float) -> 
         if not state.lacks or state.failed or options.now() >= end:
             return state
         options.sleep(pause)
+
+
+def observe(look: Callable[[], State], lacks: Callable[[State], str], options: WaitOptions) -> State:
+    """Look until nothing is missing, at least once; return the last state, also at the timeout.
+
+    While the API server does not work, it is asked again until the timeout; then ApiError. ``lacks`` says what is
+    missing, empty for nothing.
+    """
+    latest = _Latest(look, lacks, options.show)
+    poll(latest.check, options, POLL_READY)
+    return latest.state()
+
+
+class _Latest(Generic[State]):
+    """The last state, or the error in place of it."""
+
+    def __init__(self, look: Callable[[], State], lacks: Callable[[State], str], show: Callable[[str], None]) -> None:
+        self._look, self._lacks, self._show = look, lacks, show
+        self._seen: State | ApiError
+
+    def check(self) -> Readiness:
+        try:
+            self._seen = self._look()
+            missing = self._lacks(self._seen)
+        except ApiError as error:
+            if not error.is_outage:
+                raise
+            self._seen = error
+            missing = error.reason
+        if missing:
+            self._show(f"waiting: {missing}")
+        return Readiness(missing)
+
+    def state(self) -> State:
+        if isinstance(self._seen, ApiError):
+            raise self._seen
+        return self._seen
 
 
 def delete_and_wait(client: Client, ref: Ref, options: WaitOptions) -> None:

@@ -48,7 +48,7 @@ Reply = tuple[int, Object]
 class AgentServer:
     """``denied``: "verb resource" pairs that the user may not use. ``says``: responses for "verb resource" pairs.
 
-    ``deleting`` is called with the key of an object before it is deleted: what a controller or an agent does then.
+    ``react`` is called with the verb and the object's key after each change: what a controller or an agent does then.
     """
 
     denied: set[str] = field(default_factory=set)
@@ -57,7 +57,7 @@ class AgentServer:
     log: list[str] = field(default_factory=list)
     reviewed: list[str] = field(default_factory=list)
     version: int = 0
-    deleting: Callable[[tuple[str, str, str]], None] = lambda _key: None
+    react: Callable[[str, tuple[str, str, str]], None] = lambda _verb, _key: None
 
     def add(self, resource: str, manifest: Mapping[str, Any]) -> None:
         metadata = manifest["metadata"]
@@ -125,8 +125,8 @@ class AgentServer:
             return 404, {"message": "not found"}
         elif method == "DELETE":
             if not dry:
-                self.deleting(key)
                 del self.objects[key]
+                self.react("delete", key)
             return 200, {}
         else:
             if body["metadata"].get("resourceVersion") not in (None, live["metadata"]["resourceVersion"]):
@@ -134,4 +134,5 @@ class AgentServer:
             after = apply_patch(live, body) if method == "PATCH" else body
         if not dry:
             self._store(key, copy.deepcopy(after))
+            self.react(VERBS[method], key)
         return 200, after

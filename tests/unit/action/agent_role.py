@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from ansible_collections.volcano.colocation.tests.support.clusters import agent_clusters
 from ansible_collections.volcano.colocation.tests.support.tasks.playbook_run import playbook
@@ -23,6 +23,12 @@ REMARK = "  # has to be the driver of the container runtime"
 PROGRAMS = "programs"
 """Subdirectory of a test's directory; its programs take precedence over those of the machine."""
 TASK = re.compile(r"^TASK \[(.*)\] \**$", re.MULTILINE)
+
+
+class Task(Protocol):
+    """One task of the play, whose name is ``step NAME``."""
+
+    def task(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Played:
         return "".join(text for _name, text in self.steps[step])
 
 
-def play(directory: Path, *steps: Step | Look, probe: Mapping[str, Any] | None = None, **variables: Any) -> Played:
+def play(directory: Path, *steps: Task, probe: Mapping[str, Any] | None = None, **variables: Any) -> Played:
     """Run the steps in order, for the host n1 with the recorded snapshot and the probe."""
     recorded = (SNAPSHOTS / f"{ALIGNED}.json").read_text(encoding="utf-8")
     (directory / "node.json").write_text(recorded.replace(REMARK, ""), encoding="utf-8")

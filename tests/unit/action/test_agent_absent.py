@@ -99,8 +99,8 @@ def test_what_agents_write_while_they_end_is_removed_too(tmp_path: Path) -> None
     foreign = {"key": "maintenance", "effect": "NoSchedule"}
     server.add("nodes", {**before, "spec": {"taints": [taint]}})
 
-    def write(key: tuple[str, str, str]) -> None:
-        if key[0] == "daemonsets":
+    def write(verb: str, key: tuple[str, str, str]) -> None:
+        if (verb, key[0]) == ("delete", "daemonsets"):
             node = {**(server.get("nodes", "n1") or {}), "spec": {"taints": [foreign, taint]}}
             amounts = {**REPORTED, "kubernetes.io/batch-memory": "1Gi"}
             annotated = {**node["metadata"], "annotations": {EVICTING_TAINT: "true", "kept": "here"}}
@@ -109,7 +109,7 @@ def test_what_agents_write_while_they_end_is_removed_too(tmp_path: Path) -> None
                 {**node, "metadata": annotated, "status": {**node["status"], "capacity": amounts}},
             )
 
-    server.deleting = write
+    server.react = write
     done = absent(tmp_path, server)
     assert not done.failed("back"), done.output
     node = server.get("nodes", "n1")

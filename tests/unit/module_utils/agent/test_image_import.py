@@ -19,6 +19,7 @@ from ansible_collections.volcano.colocation.plugins.module_utils.agent.image_imp
     image_architecture,
 )
 from ansible_collections.volcano.colocation.plugins.module_utils.errors import ColocationError
+from ansible_collections.volcano.colocation.plugins.module_utils.host import Clock
 from ansible_collections.volcano.colocation.plugins.module_utils.state import image_record
 from ansible_collections.volcano.colocation.plugins.module_utils.state.node_lock import LockHeld, hold
 from ansible_collections.volcano.colocation.tests.unit.module_utils.agent.images import (
@@ -90,7 +91,7 @@ def test_imported_images_are_recorded_for_root_only(tmp_path: Path) -> None:
 def test_an_existing_image_is_not_recorded(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
         assert not bring(on)["changed"]
-        assert ensure_absent(on.host, [], check=False) == {"changed": False, "removed": [], "remaining": []}
+        assert ensure_absent(on.host, [], 0, Clock(), check=False) == {"changed": False, "removed": [], "remaining": []}
         assert on.runtime.images
     assert not Path(on.host.path("/var")).exists()
 
@@ -189,15 +190,15 @@ def test_an_image_that_a_container_uses_remains(tmp_path: Path, use: Made) -> No
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.containers = [use]
-        result = ensure_absent(on.host, [], check=False)
+        result = ensure_absent(on.host, [], 0, Clock(), check=False)
         assert [image["reason"] for image in result["remaining"]] == ["the container main (cccccccccccc) uses it"]
         assert not result["changed"]
-        assert ensure_absent(on.host, ["main"], check=True)["removed"] == [NAME]
+        assert ensure_absent(on.host, ["main"], 0, Clock(), check=True)["removed"] == [NAME]
         on.runtime.containers = [container(asked="docker.io/library/x:1", reference=OTHER_ID)]
-        predicted = ensure_absent(on.host, [], check=True)
+        predicted = ensure_absent(on.host, [], 0, Clock(), check=True)
         assert on.runtime.images
-        done = ensure_absent(on.host, [], check=False)
-        again = ensure_absent(on.host, [], check=False)
+        done = ensure_absent(on.host, [], 0, Clock(), check=False)
+        again = ensure_absent(on.host, [], 0, Clock(), check=False)
         assert not on.runtime.images
     assert predicted == done
     assert (done["removed"], done["diff"]["before"]) == ([NAME], f"{NAME} {ID}\n")
@@ -205,11 +206,34 @@ def test_an_image_that_a_container_uses_remains(tmp_path: Path, use: Made) -> No
     assert not Path(on.host.path(RECORD)).exists()
 
 
+def test_the_end_of_a_container_is_waited_for(tmp_path: Path) -> None:
+    """kubelet removes an ended container some time later."""
+    with node(tmp_path, ImageRuntime()) as on:
+        bring(on)
+        on.runtime.containers = [container(asked=NAME)]
+
+        class Passing(Clock):
+            seconds = 0.0
+
+            def monotonic(self) -> float:
+                return self.seconds
+
+            def sleep(self, seconds: float) -> None:
+                self.seconds += seconds
+                if self.seconds >= 60:
+                    on.runtime.containers = []
+
+        assert ensure_absent(on.host, [], 50, Passing(), check=False)["remaining"]
+        clock = Passing()
+        assert ensure_absent(on.host, [], 120, clock, check=False)["removed"] == [NAME]
+        assert clock.seconds == 60
+
+
 def test_an_image_with_another_name_remains(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images[0].digests.append("docker.io/volcanosh/vc-agent@" + OTHER_ID)
-        (remaining,) = ensure_absent(on.host, [], check=False)["remaining"]
+        (remaining,) = ensure_absent(on.host, [], 0, Clock(), check=False)["remaining"]
         assert remaining["reason"].startswith("it also has another name, docker.io/volcanosh/vc-agent@sha256:")
         assert on.runtime.images
     assert record(on)
@@ -219,7 +243,7 @@ def test_an_image_that_replaced_the_imported_one_remains(tmp_path: Path) -> None
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images = [Image(OTHER_ID, [NAME])]
-        assert ensure_absent(on.host, [], check=False)["removed"] == [NAME]
+        assert ensure_absent(on.host, [], 0, Clock(), check=False)["removed"] == [NAME]
         assert on.runtime.images
     assert not record(on)
 
@@ -237,7 +261,7 @@ def test_an_invalid_record_is_reported(tmp_path: Path, text: str, message: str) 
     with node(tmp_path, ImageRuntime()) as on:
         on.write(RECORD, text.encode())
         with pytest.raises(ColocationError, match=message):
-            ensure_absent(on.host, [], check=False)
+            ensure_absent(on.host, [], 0, Clock(), check=False)
         with pytest.raises(ColocationError, match=message):
             bring(on)
         assert not on.imports()

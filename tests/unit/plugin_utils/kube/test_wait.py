@@ -8,12 +8,17 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
+from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import (
+    ApiError,
+    ClusterError,
+    ErrorContext,
+)
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.objects import Ref
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.wait import (
     Readiness,
     WaitOptions,
     delete_and_wait,
+    observe,
     pod_problems,
     pod_selector,
     readiness,
@@ -171,3 +176,63 @@ def test_a_deletion_is_awaited_and_named_if_the_object_stays() -> None:
     with pytest.raises(ClusterError, match="Deployment b/a still exists 6 s after it was deleted"):
         delete_and_wait(server.client(), ref("Deployment"), options)
     assert passed == [0.0, 2.0, 2.0, 2.0]
+
+
+class Observed:
+    """States that are seen one after the other, an exception in place of one; the last one stays."""
+
+    def __init__(self, *states: str | ApiError) -> None:
+        self.states = list(states)
+        self.seconds = 0.0
+        self.shown: list[str] = []
+
+    def look(self) -> str:
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        if isinstance(state, ApiError):
+            raise state
+        return state
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+    def until(self, timeout: float) -> str:
+        options = WaitOptions(timeout, self.sleep, self.shown.append, lambda: self.seconds)
+        return observe(self.look, lambda state: state, options)
+
+
+def api_error(status: int) -> ApiError:
+    return ApiError("list nodes", status, "no leader", ErrorContext("k", "p"))
+
+
+def test_a_state_is_observed_until_nothing_is_missing() -> None:
+    observed = Observed("one pod", "one pod", "")
+    assert observed.until(60) == ""
+    assert observed.seconds == 10
+    assert observed.shown == ["waiting: one pod"] * 2
+
+
+def test_without_a_timeout_it_is_observed_once() -> None:
+    observed = Observed("one pod", "")
+    assert observed.until(0) == "one pod"
+    assert observed.seconds == 0
+
+
+def test_the_last_state_is_returned_at_the_timeout() -> None:
+    observed = Observed("one", "two")
+    assert observed.until(15) == "two"
+    assert observed.seconds == 15
+
+
+@pytest.mark.parametrize("status", [0, 429, 500, 503])
+def test_a_server_that_does_not_work_is_asked_again(status: int) -> None:
+    observed = Observed(api_error(status), "")
+    assert observed.until(60) == ""
+    with pytest.raises(ApiError, match="list nodes"):
+        Observed(api_error(status)).until(15)
+
+
+def test_a_refused_request_is_not_repeated() -> None:
+    observed = Observed(api_error(403), "")
+    with pytest.raises(ApiError):
+        observed.until(60)
+    assert observed.seconds == 0
