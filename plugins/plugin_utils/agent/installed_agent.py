@@ -167,16 +167,16 @@ class AgentCluster:
     def apply_removal(self, plan: AgentPlan, plan_again: Callable[[], AgentPlan]) -> AgentPlan:
         """Apply a plan that begins with the deletion of DaemonSets, and return what was done.
 
-        Agents change their Nodes until they have ended. Then the rest is planned again, from what they left.
+        Agents change their Nodes until they have ended. Then the remaining changes are planned again, from what they left.
         """
         deletions = tuple(takewhile(_deletes_daemon_set, plan.steps))
         if self.client.dry_run or not deletions:
             self.apply(plan.steps)
             return plan
         self.apply(deletions)
-        rest = plan_again()
-        self.apply(rest.steps)
-        return replace(rest, steps=(*deletions, *rest.steps))
+        remaining = plan_again()
+        self.apply(remaining.steps)
+        return replace(remaining, steps=(*deletions, *remaining.steps))
 
     def _start_first_deletions(self, changes: Sequence[ObjectChange]) -> None:
         """Delete the DaemonSets that a plan begins with, without waiting, so that all agents end at the same time."""
