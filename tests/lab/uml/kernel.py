@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from .. import command
@@ -16,6 +15,7 @@ from ..debian import fetch_program
 from ..errors import LabError
 from ..progress import Progress
 from ..requirements import BC, BISON, FLEX, GCC, MAKE, TAR, XZ, need
+from .changes import CHANGES, apply
 
 SUITE = "trixie-backports"
 SOURCES = ("linux-source-7.2", "linux-source-7.3")
@@ -23,30 +23,6 @@ SOURCES = ("linux-source-7.2", "linux-source-7.3")
 
 CONFIG = Path(__file__).with_name("kernel.config")
 TOOLS = (GCC, MAKE, FLEX, BISON, BC, XZ, TAR)
-
-
-@dataclass(frozen=True)
-class Change:
-    """One change to a source file: replaces every ``before``."""
-
-    path: str
-    before: str
-    after: str
-
-
-CHANGES = (
-    # All interrupts share one array of events. While the network interrupt is handled, another may overwrite the disk's
-    # event: its request never ends, and soon every process waits for the disk. With network load this happens within
-    # seconds. An array of one event cannot lose a second event.
-    Change("arch/um/os-Linux/irq.c", "#define MAX_EPOLL_EVENTS 64\n", "#define MAX_EPOLL_EVENTS 1\n"),
-    # A CPU of the node is a thread of this machine. A CPU that spins for a mutex takes CPU time from the thread that
-    # holds it: with other load, nodes spent two thirds of their time in mutex_spin_on_owner (perf, cpu-clock).
-    Change(
-        "kernel/Kconfig.locks",
-        "depends on SMP && ARCH_SUPPORTS_ATOMIC_RMW\n",
-        "depends on SMP && ARCH_SUPPORTS_ATOMIC_RMW && !UML\n",
-    ),
-)
 
 
 def recipe() -> Recipe:
@@ -67,15 +43,6 @@ def obtain(cache: Cache) -> Path:
         for tool in TOOLS:
             need(tool)
     return cache.obtain(recipe(), _build, Progress("user-mode Linux")) / "linux"
-
-
-def apply(change: Change, tree: Path) -> None:
-    """Change a source file in place; LabError when it lacks the text: check whether the change is still needed."""
-    path = tree / change.path
-    text = path.read_text()
-    if change.before not in text:
-        raise LabError(f"the kernel's {change.path} lacks what {Path(__file__).name} changes: {change.before.strip()}")
-    path.write_text(text.replace(change.before, change.after))
 
 
 def _build(directory: Path, log: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.tests.lab.errors import LabError
-from ansible_collections.volcano.colocation.tests.lab.uml.kernel import CHANGES, Change, apply
+from ansible_collections.volcano.colocation.tests.lab.uml.changes import CHANGES, IPIS, Change, apply
 
 SOURCES = {
     "arch/um/os-Linux/irq.c": """static int epollfd = -1;
@@ -32,9 +32,12 @@ config RWSEM_SPIN_ON_OWNER
 
 @pytest.fixture(name="tree")
 def _tree(tmp_path: Path) -> Path:
-    for name, text in SOURCES.items():
+    sources = dict(SOURCES)
+    for change in IPIS:
+        sources[change.path] = sources.get(change.path, "") + change.before
+    for name, text in sources.items():
         path = tmp_path / name
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return tmp_path
 
@@ -47,10 +50,20 @@ def test_interrupts_are_fetched_one_at_a_time_and_locks_do_not_spin(tree: Path) 
     assert locks.count("depends on SMP && ARCH_SUPPORTS_ATOMIC_RMW && !UML\n") == 2
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.path)
+def test_interrupts_between_cpus_are_remembered_without_a_system_call(tree: Path) -> None:
+    for change in IPIS:
+        apply(change, tree)
+    texts = {change.path.rpartition("/")[2]: (tree / change.path).read_text() for change in IPIS}
+    assert "sigprocmask" not in texts["smp.c"]
+    assert "if (defer_ipi(si->si_value.sival_int))" in texts["smp.c"]
+    assert texts["signal.c"].index("run_deferred_ipis();") < texts["signal.c"].index("SIGCHLD_MASK")
+    assert "sigaddset(&set, IPI_SIGNAL)" in texts["time.c"]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: f"{change.path} {change.before[:30].strip()}")
 def test_a_source_without_the_text_to_change_is_refused(tree: Path, change: Change) -> None:
     path = tree / change.path
     path.write_text("rewritten\n")
-    with pytest.raises(LabError, match=r"lacks what kernel\.py changes: "):
+    with pytest.raises(LabError, match=r"lacks what changes\.py changes: "):
         apply(change, tree)
     assert path.read_text() == "rewritten\n"
