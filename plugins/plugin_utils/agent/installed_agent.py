@@ -167,7 +167,7 @@ class AgentCluster:
     def apply_removal(self, plan: AgentPlan, plan_again: Callable[[], AgentPlan]) -> AgentPlan:
         """Apply a plan that begins with the deletion of DaemonSets, and return what was done.
 
-        Agents change their Nodes until they have ended. Then the remaining changes are planned again, from what they left.
+        Agents change their Nodes until they have ended. Then the remaining changes are planned from what they left.
         """
         deletions = tuple(takewhile(_deletes_daemon_set, plan.steps))
         if self.client.dry_run or not deletions:
