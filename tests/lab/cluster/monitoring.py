@@ -138,7 +138,7 @@ class Monitoring:
     def get(self, path: str) -> str:
         """What Prometheus answers to a request."""
         url = f"http://{self.host}:{self.port}{path}"
-        with urllib.request.urlopen(url, timeout=10) as response:
+        with urllib.request.urlopen(url, timeout=60) as response:
             return str(response.read().decode())
 
     def answered_queries(self) -> int:
@@ -219,7 +219,7 @@ def _wait(page: str, directory: Path) -> None:
     url = f"http://{page}"
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
-        with suppress(OSError), urllib.request.urlopen(url, timeout=10):
+        with suppress(OSError), urllib.request.urlopen(url, timeout=60):
             return
         time.sleep(0.05)
     raise LabError(f"{url} does not answer after {START_SECONDS:.0f} s; the logs are in {directory}")

@@ -81,7 +81,7 @@ class SimulatedHost:
         """What node_exporter reports at the last moment, with the labels that Prometheus adds."""
         added = ",".join(f'{name}="{text}"' for name, text in labels.items())
         url = f"http://{HOST}:{self.port}/metrics"
-        with urllib.request.urlopen(url, timeout=10) as response:
+        with urllib.request.urlopen(url, timeout=60) as response:
             lines = response.read().decode().splitlines()
         for match in filter(None, map(_LINE.fullmatch, lines)):
             name, own, value = match.groups()
