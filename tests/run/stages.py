@@ -15,8 +15,9 @@ Command = tuple[str, ...]
 CPUS = 2
 """The minimum for a test machine."""
 
-ON_ALL_CPUS = ("--numprocesses", f"{CPUS + 1}", "--dist", "loadfile")
-"""Arguments of pytest. A file stays in one process, because its tests share fixtures; one more, because some wait."""
+ON_ALL_CPUS = ("--numprocesses", f"{CPUS}", "--dist", "loadfile")
+"""Arguments of pytest. A file stays in one process, because its tests share fixtures. One more process would use the
+time in which tests wait, which other stages use."""
 
 IN_ORDER = "--no-loadscope-reorder"
 """Argument of pytest: files with few tests, which take longest, do not run last. Python 3.7's xdist lacks it."""

@@ -8,6 +8,7 @@ tests and generated input, which run the code hundreds of times.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,15 @@ GENERATED = COVERED / "facts" / "test_facts_fuzz.py"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        path = item.path.resolve()
-        if COVERED not in path.parents or path == GENERATED or _is_property_test(item):
+        if not _is_covered(item.path) or _is_property_test(item):
             item.add_marker(pytest.mark.no_cover)
+
+
+@cache
+def _is_covered(path: Path) -> bool:
+    """Whether coverage is on for a file of tests. Resolved once: the thousands of tests have hundreds of files."""
+    resolved = path.resolve()
+    return resolved != GENERATED and COVERED in resolved.parents
 
 
 def _is_property_test(item: pytest.Item) -> bool:
