@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Unit tests that use ansible-core on its other releases, and those of node-side code on the oldest Python of a node.
 
-Each part has a separate virtual environment, which all checkouts share. A release of ansible-core also replays
-snapshots in a playbook. The argument `exhaustive` runs only the tests that the stage skips on the oldest Python.
-Releases that need a newer Python than the machine has use Debian 13's, from the lab's root file system.
+Each part has a separate virtual environment, which all checkouts share, and one process: three take a third more CPU
+time. A release of ansible-core also replays snapshots in a playbook. The argument `exhaustive` runs only the tests that
+the stage skips on the oldest Python. Releases that need a newer Python than the machine has use Debian 13's, from the
+lab's root file system.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from ..lab.errors import LabError
 from . import trixie, venvs
 from .places import CHECKOUT, tool_environment
 from .report import NOT_RUN
-from .stages import ON_ALL_CPUS
 from .venvs import Recipe
 
 NODE_PYTHON = "3.7"
@@ -31,6 +31,10 @@ FLEET_UNITS = ("tests/unit/action/test_fleet_callback.py", "tests/unit/action/te
 FILE_UNITS = ("tests/unit/action/test_files_actions.py", *FLEET_UNITS, UNITS[1])
 RELEASES = {"2.17": UNITS, "2.18": FILE_UNITS, "2.20": FILE_UNITS, "2.21": UNITS}
 """The oldest and the newest release run all of them, as 2.19 does in the stage `units`; the others run a part."""
+WITHOUT_ANSIBLE = ("tests/unit/plugin_utils/node/test_snapshot_files.py",)
+"""Files of these directories that do not import ansible-core either."""
+RELEASE_SELECTION = ("-m", "not many_hosts", *(f"--ignore={path}" for path in WITHOUT_ANSIBLE))
+"""The playbooks run over some hosts; 200 of them print the same lines, only later."""
 NEWER_PYTHON = {"2.20": (3, 12), "2.21": (3, 12)}
 """The oldest Python of a controller, where it is newer than the one of `make setup`: setup.cfg of ansible-core."""
 NEWER_PYTHONS = ("3.12", "3.13", "3.14")
@@ -59,9 +63,7 @@ def results() -> Iterator[tuple[str, bool]]:
             print(f"{NOT_RUN}everything on ansible-core {release}: {error}; or install Python {NEWER_PYTHONS[0]}")
             continue
         python = venvs.provide(Recipe(f"core-{release}", interpreter))
-        # With two files only one process would work for long; three processes take a third more CPU time than one.
-        processes = () if units is FILE_UNITS else ON_ALL_CPUS
-        yield f"units on ansible-core {release}", run(python, "-m", "pytest", *processes, *units)
+        yield f"units on ansible-core {release}", run(python, "-m", "pytest", *RELEASE_SELECTION, *units)
         yield f"playbook on ansible-core {release}", run_current(python, "-m", "ansible", "playbook", PLAYBOOK)
     yield from node_units(NOT_AGAIN)
 
@@ -76,7 +78,7 @@ def node_units(selection: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
         )
         return
     python = venvs.provide(Recipe(f"node-{NODE_PYTHON}", node_python))
-    yield name, run(python, "-m", "pytest", *ON_ALL_CPUS, *selection, *NODE_UNITS)
+    yield name, run(python, "-m", "pytest", *selection, *NODE_UNITS)
 
 
 def controller_python(release: str) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import yaml
@@ -97,6 +98,7 @@ def unit(variable: Variable) -> str:
     return _UNITS.get(variable.name, by_word if variable.is_number else "")
 
 
+@cache
 def _options(role: str) -> Mapping[str, Any]:
     path = CHECKOUT / "roles" / role / "meta" / "argument_specs.yml"
     specification: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))["argument_specs"]["main"]

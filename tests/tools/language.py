@@ -98,11 +98,16 @@ NAMES: Mapping[str, str] = {
 PARTS = frozenset({"folder", "folders", "told", "anew", "deed", "fate", "outlook", "leftover", "leftovers", "wish"})
 """Words that no part of a name is either (``folder_of``)."""
 
-PROSE = {
-    re.compile(rf"(?<![\w.$/{{-])(?:{words.replace(' ', chr(92) + 's+')})(?![\w$/-])", re.IGNORECASE): advice
-    for words, advice in PHRASES.items()
-}
+
+def _pattern(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.$/{{-])(?:{words.replace(' ', chr(92) + 's+')})(?![\w$/-])", re.IGNORECASE)
+
+
+PROSE = {_pattern(words): advice for words, advice in PHRASES.items()}
 """A phrase may go over the end of a line."""
+
+ANY = _pattern("|".join(f"(?:{words})" for words in PHRASES))
+"""One search instead of one for each phrase, since most texts have none."""
 
 TEXTS = frozenset({tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)})
 KEY = re.compile(r"[\"']\w+[\"']")
@@ -126,7 +131,7 @@ class Place:
 
 def in_prose(path: Path, text: str, first: int = 1) -> Iterator[Place]:
     """Places in a text of which the first line has the number ``first``."""
-    for pattern, advice in PROSE.items():
+    for pattern, advice in PROSE.items() if ANY.search(text) else ():
         for match in pattern.finditer(text):
             yield Place(path, first + text.count("\n", 0, match.start()), " ".join(match[0].split()), advice)
 

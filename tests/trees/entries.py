@@ -104,14 +104,16 @@ def _make(place: Path, entry: Entry, outside: Path) -> None:
 def digests(directory: Path) -> dict[str, tuple[object, ...]]:
     """Type, mode and owner of everything below a directory, with the digest of a file or the target of a link."""
     attributes_by_path: dict[str, tuple[object, ...]] = {}
+    start = len(os.path.join(directory, ""))
     for path, directories, names in os.walk(directory):
         for name in (*directories, *names):
             place = os.path.join(path, name)
             status = os.lstat(place)
             attributes: tuple[object, ...] = (oct(status.st_mode), status.st_uid, status.st_gid)
             if stat.S_ISREG(status.st_mode):
-                attributes += (hashlib.sha256(Path(place).read_bytes()).hexdigest(),)
+                with open(place, "rb", buffering=0) as stream:
+                    attributes += (hashlib.sha256(stream.read()).hexdigest(),)
             elif stat.S_ISLNK(status.st_mode):
                 attributes += (os.readlink(place),)
-            attributes_by_path[os.path.relpath(place, directory)] = attributes
+            attributes_by_path[place[start:]] = attributes
     return attributes_by_path

@@ -8,16 +8,19 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import Dict, NamedTuple
+from typing import Any, Dict, NamedTuple
 
 from ansible_collections.volcano.colocation.plugins.module_utils.state.store import STATE_DIRECTORY
+from ansible_collections.volcano.colocation.plugins.module_utils.transaction.recovery import RESUMABLE
 
 IN_MEMORY = ("/proc", "/run")
 """Not compared: the state of the services covers what programs store there."""
-LOG_OF_A_JOURNAL = ("steps", "error", "gate")
-"""For users only; a recovery does not use them."""
+LOG_OF_A_JOURNAL = ("steps", "step", "error", "gate")
+"""For users only; a recovery does not use them, except that a resumed run skips the steps that are done."""
 LOCKS = (f"{STATE_DIRECTORY}/lock", f"{STATE_DIRECTORY}/qos.lock")
 """Not compared: they contain the time at which they were taken."""
+DOCUMENTS = ("journal.json", "result.json")
+"""Compared without their log."""
 
 
 class Entry(NamedTuple):
@@ -95,8 +98,16 @@ def unpack(tree: Tree, root: Path) -> None:
             os.chown(target, *node_entry.owner)
 
 
+def is_draft(path: str) -> bool:
+    """Whether this is a document of the collection before its rename.
+
+    It is never read, and the next one of its name removes it first.
+    """
+    return path.startswith(STATE_DIRECTORY) and os.path.basename(path).startswith(".")
+
+
 def hash_of(tree: Tree) -> int:
-    """Return a hash that is equal for trees that a recovery cannot distinguish."""
+    """Return a hash that is equal for trees that a recovery cannot distinguish, but for drafts, which it removes."""
     total = 0
     for path, node_entry in tree.items():
         total ^= part_of(path, node_entry)
@@ -105,7 +116,7 @@ def hash_of(tree: Tree) -> int:
 
 def part_of(path: str, node_entry: Entry) -> int:
     """Return one entry's part of ``hash_of``, which does not depend on the other entries."""
-    if path.startswith(IN_MEMORY) or path in LOCKS:
+    if path.startswith(IN_MEMORY) or path in LOCKS or is_draft(path):
         return 0
     return hash((path, node_entry.mode, node_entry.owner, _decisive(path, node_entry.content)))
 
@@ -114,16 +125,16 @@ _DECISIVE: dict[bytes, bytes] = {}
 
 
 def _decisive(path: str, content: bytes) -> bytes:
-    if not path.startswith(STATE_DIRECTORY):
-        return content
-    name = os.path.basename(path)
-    if name.startswith("."):
-        # A document before its rename. It is never read, and the next one of its name removes it first.
-        return b""
-    if name not in ("journal.json", "result.json") or not content:
+    if not content or not path.startswith(STATE_DIRECTORY) or os.path.basename(path) not in DOCUMENTS:
         return content
     if content not in _DECISIVE:
-        document = json.loads(content.decode())
-        decisive = {key: value for key, value in document.items() if key not in LOG_OF_A_JOURNAL}
-        _DECISIVE[content] = json.dumps(decisive, sort_keys=True).encode()
+        _DECISIVE[content] = json.dumps(decisive_part(json.loads(content.decode())), sort_keys=True).encode()
     return _DECISIVE[content]
+
+
+def decisive_part(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a recovery uses of a journal or result."""
+    decisive = {key: value for key, value in document.items() if key not in LOG_OF_A_JOURNAL}
+    if document["state"] in [state.value for state in RESUMABLE]:
+        decisive["done"] = [step["name"] for step in document["steps"] if step["status"] == "done"]
+    return decisive

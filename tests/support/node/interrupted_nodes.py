@@ -9,7 +9,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections import deque
 from pathlib import Path
-from typing import Any, Callable, Generic, TypeVar
+from typing import Any, Callable, Generic, Iterable, TypeVar
 
 import pytest
 
@@ -67,12 +67,25 @@ def fails(simulation: InProcess) -> None:
     assert transaction(simulation, plan)["state"] == "rolled-back"
 
 
-def distinct(moments: list[Moment]) -> dict[tuple[Any, ...], Moment]:
-    """The first moment of each state, by its key."""
+def distinct(moments: Iterable[Moment]) -> list[Moment]:
+    """The first moment of each state."""
     moments_by_key: dict[tuple[Any, ...], Moment] = {}
     for moment in moments:
-        moments_by_key.setdefault(moment.key, moment)
-    return moments_by_key
+        moments_by_key.setdefault(moment.exact_key, moment)
+    return list(moments_by_key.values())
+
+
+def unknown(moments: Iterable[Moment], known: set[tuple[Any, ...]]) -> list[Moment]:
+    """The moments whose states are not in ``known``, which are added to it; drafts make no other state.
+
+    Every draft is found after one of the first kills; a recovery that is killed in turn leaves the same ones.
+    """
+    found = []
+    for moment in moments:
+        if moment.key not in known:
+            known.add(moment.key)
+            found.append(moment)
+    return found
 
 
 N = TypeVar("N", bound=Watched)
@@ -95,24 +108,25 @@ class InterruptedNodes(ABC, Generic[N]):
 
     def moments(self, simulation: N, work: Callable[[N], Any], disk: Callable[[Path], Disk | None]) -> list[Moment]:
         """Return the moments of ``work`` on a node, the first of each state."""
+        return distinct(self.record(simulation, work, disk))
+
+    def record(self, simulation: N, work: Callable[[N], Any], disk: Callable[[Path], Disk | None]) -> list[Moment]:
+        """Return all moments of ``work`` on a node."""
         recorder = Recorder(simulation, disk(simulation.root))
         recorder.record(self._monkeypatch, lambda: work(simulation))
-        return list(distinct(recorder.moments).values())
+        return recorder.moments
 
     def recover_all(self, moments: list[Moment], work: Callable[[N], Any], check: Callable[[Moment, N], None]) -> int:
         """Run ``work`` at each moment, and at each new moment of these runs; return the number of moments."""
-        moments_by_key = distinct(moments)
-        known = set(moments_by_key)
         # The oldest first: the log in a journal grows with each recovery.
-        waiting = deque(moments_by_key.values())
+        waiting = deque(distinct(moments))
+        known = {moment.key for moment in waiting}
         count = 0
         while waiting:
             moment = waiting.popleft()
             node = self.node(moment)
-            later = self.moments(node, work, no_disk)
+            waiting += unknown(self.record(node, work, no_disk), known)
             check(moment, node)
-            waiting += [later_moment for later_moment in later if later_moment.key not in known]
-            known.update(later_moment.key for later_moment in later)
             shutil.rmtree(str(node.root))
             count += 1
         return count

@@ -22,6 +22,7 @@ from ansible_collections.volcano.colocation.tests.support.node.directory_tree im
     Tree,
     entry,
     hash_of,
+    is_draft,
     part_of,
     tree_of,
     unpack,
@@ -98,8 +99,13 @@ class Moment(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Equal for moments that a recovery cannot distinguish."""
+        """Equal for moments that a recovery cannot distinguish, but for drafts, which it removes."""
         return (*self.services.key, self.files)
+
+    @property
+    def exact_key(self) -> tuple[Any, ...]:
+        """Equal for moments that a recovery cannot distinguish at all."""
+        return (*self.key, frozenset(filter(is_draft, self.tree)))
 
 
 class NodeServices(Services):

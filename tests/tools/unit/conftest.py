@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,5 +18,10 @@ DIRECTORY = Path(__file__).resolve().parent
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if DIRECTORY in item.path.resolve().parents:
+        if _is_here(item.path):
             item.add_marker(pytest.mark.no_cover)
+
+
+@cache
+def _is_here(path: Path) -> bool:
+    return DIRECTORY in path.resolve().parents

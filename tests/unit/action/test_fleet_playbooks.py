@@ -88,11 +88,13 @@ def _assessed(large: Fleet) -> Done:
     return done
 
 
+@pytest.mark.many_hosts
 def test_200_hosts_are_assessed_in_a_screen(assessed: Done) -> None:
     assert len(assessed.output.splitlines()) <= LINES, assessed.output
     assert "200 nodes: 10 not looked at, 60 misaligned, 130 aligned" in assessed.output
 
 
+@pytest.mark.many_hosts
 def test_each_group_can_be_copied_into_limit(large: Fleet, assessed: Done) -> None:
     groups = groups_of(assessed.output)
     assert [(number, verdict) for number, verdict, _option in groups] == [
@@ -112,6 +114,7 @@ def test_each_group_can_be_copied_into_limit(large: Fleet, assessed: Done) -> No
     assert limits[4] == large.hosts(ALIGNED)
 
 
+@pytest.mark.many_hosts
 def test_failed_and_unreachable_hosts_are_grouped_with_the_reason(large: Fleet, assessed: Done) -> None:
     assert "Gather the node's facts: 5 unreachable, 5 failed, 190 ok" in assessed.output
     assert f"  5 hosts failed: {BROKEN_MESSAGE}\n" in assessed.output
@@ -122,12 +125,14 @@ def test_failed_and_unreachable_hosts_are_grouped_with_the_reason(large: Fleet, 
     assert large.limited(reason[1]) == large.hosts(UNREACHABLE)
 
 
+@pytest.mark.many_hosts
 def test_the_recap_has_a_group_for_each_result(large: Fleet, assessed: Done) -> None:
     recap = assessed.output[assessed.output.index("PLAY RECAP") :].splitlines()[1:]
     assert [" ".join(line.split()[:3]) for line in recap] == ["5 hosts unreachable", "5 hosts failed", "190 hosts ok"]
     assert large.limited(recap[1][recap[1].index("--limit") :]) == large.hosts(BROKEN)
 
 
+@pytest.mark.many_hosts
 def test_every_node_that_was_read_has_a_report_that_git_ignores(large: Fleet, assessed: Done) -> None:
     assert assessed.stdout
     reports = large.directory / "colocation-reports"
@@ -135,6 +140,7 @@ def test_every_node_that_was_read_has_a_report_that_git_ignores(large: Fleet, as
     assert (reports / ".gitignore").is_file()
 
 
+@pytest.mark.many_hosts
 def test_a_named_host_is_reported_in_full(large: Fleet) -> None:
     done = large.run("assess", "--limit", "node001")
     assert "node001: MISALIGNED" not in done.output
@@ -144,6 +150,7 @@ def test_a_named_host_is_reported_in_full(large: Fleet) -> None:
     assert "NODES  VERDICT" not in done.output
 
 
+@pytest.mark.many_hosts
 def test_named_hosts_are_reported_in_full_and_in_a_table(large: Fleet) -> None:
     done = large.run("assess", "--limit", "node001,node131")
     assert "\nnode001: aligned." in done.output
@@ -151,12 +158,14 @@ def test_named_hosts_are_reported_in_full_and_in_a_table(large: Fleet) -> None:
     assert done.output.count("FIRST FINDING") == 1
 
 
+@pytest.mark.many_hosts
 def test_v_reports_every_host(large: Fleet) -> None:
     done = large.run("assess", "-v", "--limit", "~node(12[7-9]|13[0-4])$")
     assert len(re.findall(r"^node1\d\d: (?:aligned|MISALIGNED)\.", done.output, re.MULTILINE)) == 8
     assert done.output.count("\nNODE     VERDICT ") == 1
 
 
+@pytest.mark.many_hosts
 def test_with_the_default_callback_the_report_has_groups_too(large: Fleet) -> None:
     done = large.run_by_default("assess", "--limit", "~node(12[7-9]|13[0-4])$")
     assert [(number, verdict) for number, verdict, _option in groups_of(done.output)] == [

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 COLLECTION = Path(__file__).parents[3]
 FILES = sorted((COLLECTION / "plugins").rglob("*.py"))
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def own_exceptions() -> set[str]:
     """The names of all exception classes that the plugins define."""
     names = {"Exception", "ValueError"}
-    classes = [
-        node for path in FILES for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)
-    ]
+    classes = [node for path in FILES for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)]
     for _depth in range(4):
         names |= {node.name for node in classes if {getattr(base, "id", "") for base in node.bases} & names}
     return names - {"Exception", "ValueError"}
@@ -51,7 +55,7 @@ def caught(handler: ast.ExceptHandler) -> set[str]:
 def foreign_texts() -> Iterator[str]:
     known = own_exceptions()
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ExceptHandler) and node.name and not caught(node) <= known:
                 for line in quoted(node):
                     yield f"{path.relative_to(COLLECTION)}:{line}: {', '.join(sorted(caught(node) - known))}"

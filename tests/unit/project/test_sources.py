@@ -4,9 +4,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
+from ansible_collections.volcano.colocation.tests.run import matrix
 from ansible_collections.volcano.colocation.tests.support.checkout import CHECKOUT, sources
 
 LICENCE = Path("COPYING")
@@ -61,6 +67,13 @@ def test_ansible_is_met_in_few_places() -> None:
     paths = {path for path in sources() if path.parts[0] == "plugins" and meeting.search(text(path))}
     entries = {path for path in paths if path.parts[1] in ("action", "callback", "modules")}
     assert {path.parent for path in paths - entries} == {Path("plugins/plugin_utils/node")}
+
+
+@pytest.mark.parametrize("name", matrix.WITHOUT_ANSIBLE)
+def test_what_other_releases_of_ansible_core_skip_does_not_import_it(name: str) -> None:
+    code = f"import runpy, sys; runpy.run_path({name!r}); sys.exit('ansible' in sys.modules)"
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, env=path, check=True)
 
 
 GENERATED = "plugins/plugin_utils/releases/kubelet_generated.py"

@@ -99,9 +99,9 @@ def without_state(directory: Path, tree: dict[str, tuple[object, ...]]) -> dict[
     return {path: attributes for path, attributes in tree.items() if not path.startswith(state) and path not in PARENTS}
 
 
-def odd_state(directory: Path) -> dict[str, tuple[object, ...]]:
+def odd_state(directory: Path, tree: dict[str, tuple[object, ...]]) -> dict[str, tuple[object, ...]]:
     """Files at paths of the collection's directories, which the collection must not change."""
-    tree, state = digests(directory), _place(directory, STATE)
+    state = _place(directory, STATE)
     places = (state, *(f"{state}/{name}" for name in ("transactions", "originals")))
     return {place: tree[place] for place in places if place in tree and not (directory / place).is_dir()}
 
@@ -109,21 +109,23 @@ def odd_state(directory: Path) -> dict[str, tuple[object, ...]]:
 def contradictions(directory: Path, module: str, options: dict[str, Any]) -> Iterator[str]:
     """Errors in what a task does with the tree below ``directory/root``."""
     arguments = {**options, "root": str(directory / "root")}
-    before, odd = digests(directory), odd_state(directory)
+    before = digests(directory)
+    odd = odd_state(directory, before)
     checked = run(module, arguments, check=True)
     if digests(directory) != before:
         yield "check mode changed the tree"
     real = run(module, arguments)
     if comparable(checked) != comparable(real):
         yield f"check mode said {comparable(checked)}, the real run {comparable(real)}"
-    old, new = (without_state(directory, tree) for tree in (before, digests(directory)))
+    after = digests(directory)
+    old, new = (without_state(directory, tree) for tree in (before, after))
     touched = {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
     written = _written(directory, module, options, real)
     foreign = {path for path in touched if not _is_of(path, written)}
     if foreign:
         yield f"changed beside what it says: {sorted(foreign)}"
     if real.get("failed"):
-        if odd_state(directory) != odd:
+        if odd_state(directory, after) != odd:
             yield f"failed and changed one of {sorted(odd)}"
         if touched:
             yield f"failed and changed {sorted(touched)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections import deque
-from typing import Any, Callable
+from typing import Any, Callable, Iterable, Iterator
 
 import pytest
 
@@ -19,9 +19,11 @@ from ansible_collections.volcano.colocation.tests.support.node.interrupted_nodes
     Bench,
     Ends,
     commits,
+    distinct,
     fails,
     silent,
     transaction,
+    unknown,
     whole_plan,
 )
 from ansible_collections.volcano.colocation.tests.support.node.kills import Killed, Moment, booting, node_of
@@ -50,14 +52,9 @@ def services_start(node: InProcess) -> None:
         node._job("start", unit)
 
 
-def boots(moments: list[Moment]) -> dict[tuple[Any, ...], Moment]:
-    """The distinct nodes that boot after a power cut in one of the moments."""
-    nodes: dict[tuple[Any, ...], Moment] = {}
-    for moment in moments:
-        for disk in moment.disks:
-            node = booting(moment, disk)
-            nodes.setdefault(node.key, node)
-    return nodes
+def boots(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """The nodes that boot after a power cut in one of the moments."""
+    return (booting(moment, disk) for moment in moments for disk in moment.disks)
 
 
 def booted(bench: Bench, node: Killed) -> Killed:
@@ -70,15 +67,13 @@ def booted(bench: Bench, node: Killed) -> Killed:
 
 def boot_all(bench: Bench, moments: list[Moment], ends: Ends, check: Callable[[Moment, InProcess], None]) -> int:
     """Boot after a power cut in each moment, and cut power during that boot, until no new state appears."""
-    known = boots(moments)
-    remaining = deque(known.values())
+    remaining = deque(distinct(boots(moments)))
+    known = {moment.key for moment in remaining}
     count = 0
     while remaining:
         moment = remaining.popleft()
         node = bench.node(moment)
-        nodes = boots(bench.moments(node, at_boot, Disk))
-        remaining += [node for key, node in nodes.items() if key not in known]
-        known.update(nodes)
+        remaining += unknown(boots(unknown(bench.record(node, at_boot, Disk), set())), known)
         assert {argv[1] for argv in node.commands} <= {"show"}, moment.call
         services_start(node)
         assert not boot_unit.is_enabled(node.host), moment.call
