@@ -36,6 +36,8 @@ PHASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "preflight": ("preflight",),
         "uninstall": ("uninstall",),
         "restore": ("restore",),
+        "images": ("images",),
+        "remove_images": ("remove_images",),
     },
     "agent": {"verify": ("verify",)},
 }

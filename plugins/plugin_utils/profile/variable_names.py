@@ -109,6 +109,7 @@ VARIABLES = frozenset(
         "colocation_topology_manager_scope",
         "colocation_volcano_adopt",
         "colocation_volcano_allow_unpinned",
+        "colocation_volcano_image_archives",
         "colocation_volcano_manifest",
         "colocation_volcano_manifest_sha256",
         "colocation_volcano_namespace",
