@@ -40,6 +40,7 @@ PHASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "remove_images": ("remove_images",),
     },
     "agent": {"verify": ("verify",)},
+    "bundle": {"build": ("build",)},
 }
 """By role and entry point: the task files whose variables are checked before any of them runs."""
 

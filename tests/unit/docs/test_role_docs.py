@@ -22,6 +22,7 @@ ROLES = COLLECTION / "roles"
 # Entry points that need no other before them; the others work on what observe registered.
 FIRST = {
     "agent": ("main", "verify"),
+    "bundle": ("main", "build"),
     "node": ("main", "observe", "assess", "replay", "explain", "restore"),
     "qos": ("main", "reserve", "verify"),
     "rollout": ("main", "preflight"),
