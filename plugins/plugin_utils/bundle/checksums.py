@@ -22,7 +22,7 @@ MAX_LINES = 10_000
 MAX_BYTES = 4 << 20
 NAMED_PROBLEMS = 10
 _CHUNK = 1 << 20
-_LINE = re.compile(r"([0-9a-f]{64}) [ *](\S[ -~]*)")
+_LINE = re.compile(r"([0-9a-f]{64}) [ *]([!-~][ -~]*)")
 """As sha256sum writes it; names with other characters than printable ASCII are never in a bundle."""
 
 
