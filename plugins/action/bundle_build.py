@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +33,13 @@ from ..plugin_utils.bundle.collection_tarball import (
     read_tarball,
     running_manifest,
 )
-from ..plugin_utils.bundle.python_wheels import LOCK, pip_command, running_python
+from ..plugin_utils.bundle.python_wheels import LOCK, running_python
 from ..plugin_utils.bundle.volcano_manifest import SHA256, SOURCE, read_volcano_manifest
 from ..plugin_utils.node.action_base import ColocationAction, display
 from ..plugin_utils.node.transport import Node
 from ..plugin_utils.profile.validators import ProfileError
 
+COMMAND = "ansible.builtin.command"
 DOWNLOAD_SECONDS = 60
 SHOWN_LINES = 3
 
@@ -55,11 +58,21 @@ class ActionModule(ColocationAction):
             require_same(existing, plan.document, directory)
             return _result(plan, directory, file_sha256(directory / CHECKSUMS), changed=False)
         partial_directory(directory)
-        _run(DIRECTORY, pip_command("--version"))
+        _require_pip()
         if self._task.check_mode:
             return _result(plan, directory, "", changed=True)
-        sha256 = build_bundle(plan, Sources(tarball, LOCK), directory, Worker(_run, self._show))
+        sha256 = build_bundle(plan, Sources(tarball, LOCK), directory, Worker(partial(self._run, node), self._show))
         return _result(plan, directory, sha256, changed=True)
+
+    def _run(self, node: Node, option: str, command: Sequence[str]) -> None:
+        """Run a command on this machine, with the user's environment; ProfileError with its last lines if it fails."""
+        done = node.execute(COMMAND, {"argv": list(command)})
+        if done.get("failed"):
+            printed = str(done.get("stderr") or done.get("stdout") or done.get("msg") or "").strip()
+            lines = " ".join(printed.splitlines()[-SHOWN_LINES:])
+            raise ProfileError(
+                option, f"{' '.join(command)} failed: {lines or 'it gave no reason'}. No bundle was written"
+            )
 
     def _show(self, text: str) -> None:
         display.display(f"{self.host}: {text}")
@@ -96,17 +109,12 @@ def _read(path: str) -> bytes:
         ) from error
 
 
-def _run(option: str, command: Sequence[str]) -> None:
-    try:
-        done = subprocess.run(  # noqa: S603 - no shell, commands of this collection
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-    except OSError as error:
-        raise ProfileError(option, f"{command[0]}: {reason_of(error)}. Nothing was changed") from error
-    if done.returncode != 0:
-        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()[-SHOWN_LINES:]
+def _require_pip() -> None:
+    if find_spec("pip") is None:
         raise ProfileError(
-            option, f"{' '.join(command)} failed: {' '.join(lines) or 'it gave no reason'}. No bundle was written"
+            DIRECTORY,
+            f"{sys.executable} has no pip, which downloads the libraries. Nothing was changed. Install pip for this"
+            " Python, or run ansible-playbook from a virtual environment",
         )
 
 

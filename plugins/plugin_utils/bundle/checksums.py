@@ -31,7 +31,7 @@ class Listing:
     """A directory: the regular files below it, and everything else that is not a directory, with its kind."""
 
     files: frozenset[str]
-    others: Mapping[str, str]
+    foreign: Mapping[str, str]
 
 
 def render_checksums(digests: Mapping[str, str]) -> str:
@@ -66,7 +66,7 @@ def _is_inside(name: str) -> bool:
 def list_directory(directory: Path) -> Listing:
     """Symbolic links are not followed."""
     files: set[str] = set()
-    others: dict[str, str] = {}
+    foreign: dict[str, str] = {}
     for root, names, leaves in os.walk(directory, onerror=_raise):
         for name in (*names, *leaves):
             path = Path(root, name)
@@ -75,8 +75,8 @@ def list_directory(directory: Path) -> Listing:
             if stat.S_ISREG(mode):
                 files.add(relative)
             elif not stat.S_ISDIR(mode):
-                others[relative] = "a symbolic link" if stat.S_ISLNK(mode) else "not a regular file"
-    return Listing(frozenset(files), others)
+                foreign[relative] = "a symbolic link" if stat.S_ISLNK(mode) else "not a regular file"
+    return Listing(frozenset(files), foreign)
 
 
 def _raise(error: OSError) -> None:
@@ -126,9 +126,9 @@ def verify_directory(directory: Path, expected_sha256: str = "") -> str:
 
 
 def find_problems(directory: Path, expected: Mapping[str, str], listing: Listing) -> Iterator[str]:
-    for name, kind in sorted(listing.others.items()):
+    for name, kind in sorted(listing.foreign.items()):
         yield f"{name} is {kind}"
-    for name in sorted(expected.keys() - listing.files - listing.others.keys()):
+    for name in sorted(expected.keys() - listing.files - listing.foreign.keys()):
         yield f"{name} is missing"
     for name in sorted(listing.files - expected.keys() - {CHECKSUMS}):
         yield f"{name} does not belong to the bundle"

@@ -24,14 +24,11 @@ def running_python() -> Python:
     return Python(f"{sys.version_info.major}.{sys.version_info.minor}", sysconfig.get_platform())
 
 
-def pip_command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pip", *arguments]
-
-
 def download_command(requirements: Path, directory: Path) -> list[str]:
     """Wheels only: a source distribution would run its build on the controller. pip compares the hashes."""
     options = ("--require-hashes", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input")
-    return pip_command("download", *options, "--dest", str(directory), "--requirement", str(requirements))
+    pip = (sys.executable, "-m", "pip", "download")
+    return [*pip, *options, "--dest", str(directory), "--requirement", str(requirements)]
 
 
 def missing_libraries(requirements: str) -> list[str]:

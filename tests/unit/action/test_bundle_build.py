@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import stat
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +59,23 @@ def _options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {"directory": str(directory), "volcano_manifest": str(manifest), "collection": str(tarball)}
 
 
+def build(options: dict[str, Any], *, check: bool = False) -> dict[str, Any]:
+    """Run the module; its commands run as the module ansible.builtin.command runs them."""
+    return action("bundle_build", options, check=check, recorded=command)
+
+
+def command(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    assert name == "ansible.builtin.command"
+    done = subprocess.run(arguments["argv"], capture_output=True, text=True, check=False)
+    return {"failed": done.returncode != 0, "stdout": done.stdout, "stderr": done.stderr, "msg": "non-zero return code"}
+
+
 def listing(directory: Path) -> list[str]:
     return sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
 
 
 def test_check_mode_shows_the_bundle_and_writes_nothing(tmp_path: Path, options: dict[str, Any]) -> None:
-    result = action("bundle_build", options, check=True)
+    result = build(options, check=True)
     assert (result["changed"], result["sha256"], result["images"]) == (True, "", [SCHEDULER, AGENT])
     assert "images/docker.io_volcanosh_vc-agent_v1.14.1.tar" in result["diff"]["after"]
     assert not (tmp_path / "bundle").exists()
@@ -70,7 +83,7 @@ def test_check_mode_shows_the_bundle_and_writes_nothing(tmp_path: Path, options:
 
 
 def test_a_bundle_is_built_once(tmp_path: Path, options: dict[str, Any]) -> None:
-    built = action("bundle_build", options)
+    built = build(options)
     assert built["changed"], built
     assert listing(tmp_path / "bundle") == [
         "README.md",
@@ -85,13 +98,13 @@ def test_a_bundle_is_built_once(tmp_path: Path, options: dict[str, Any]) -> None
     assert "| amd64 |" in (tmp_path / "bundle" / "README.md").read_text()
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "bundle").rglob("*")}
     for check in (True, False):
-        again = action("bundle_build", options, check=check)
+        again = build(options, check=check)
         assert (again["changed"], again["sha256"]) == (False, built["sha256"])
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "bundle").rglob("*")} == before
 
 
 def test_what_was_built_is_verified_and_read(tmp_path: Path, options: dict[str, Any]) -> None:
-    sha256 = action("bundle_build", options)["sha256"]
+    sha256 = build(options)["sha256"]
     source = {"directory": options["directory"], "sha256": sha256}
     bundle = action("bundle_info", source)["bundle"]
     assert bundle["agent"]["image"] == AGENT
@@ -100,12 +113,12 @@ def test_what_was_built_is_verified_and_read(tmp_path: Path, options: dict[str, 
     result = action("bundle_info", source)
     assert result["failed"]
     assert result["msg"].startswith(f"directory: {options['directory']}: manifests/volcano.yaml was changed.")
-    assert action("bundle_build", options)["msg"] == result["msg"]
+    assert build(options)["msg"] == result["msg"]
 
 
 def test_a_build_that_fails_leaves_nothing(tmp_path: Path, options: dict[str, Any]) -> None:
     (tmp_path / "saved" / AGENT.rpartition("/")[2]).unlink()
-    result = action("bundle_build", options)
+    result = build(options)
     assert f"manifest unknown: {AGENT}" in result["msg"]
     assert "No bundle was written" in result["msg"]
     assert not (tmp_path / "bundle").exists()
@@ -114,23 +127,23 @@ def test_a_build_that_fails_leaves_nothing(tmp_path: Path, options: dict[str, An
 
 def test_an_archive_without_the_image_is_not_put_into_a_bundle(tmp_path: Path, options: dict[str, Any]) -> None:
     (tmp_path / "saved" / AGENT.rpartition("/")[2]).write_bytes(single(ref=SCHEDULER)[0])
-    assert f"does not contain {AGENT}" in action("bundle_build", options)["msg"]
+    assert f"does not contain {AGENT}" in build(options)["msg"]
     assert not (tmp_path / "bundle").exists()
 
 
 def test_an_interrupted_build_is_reported(tmp_path: Path, options: dict[str, Any]) -> None:
     (tmp_path / "bundle.partial").mkdir()
     for check in (True, False):
-        assert "another build runs, or one was interrupted" in action("bundle_build", options, check=check)["msg"]
+        assert "another build runs, or one was interrupted" in build(options, check=check)["msg"]
 
 
 def test_other_content_is_not_replaced(tmp_path: Path, options: dict[str, Any]) -> None:
-    action("bundle_build", options)
-    result = action("bundle_build", {**options, "volcano_release": "1.14.2", "agent_image": AGENT})
+    build(options)
+    result = build({**options, "volcano_release": "1.14.2", "agent_image": AGENT})
     assert "has a bundle of Volcano 1.14.1 and of the collection 0.1.0 with other contents" in result["msg"]
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
-    result = action("bundle_build", {**options, "directory": str(tmp_path / "full")})
+    result = build({**options, "directory": str(tmp_path / "full")})
     assert "has no file SHA256SUMS" in result["msg"]
     assert listing(tmp_path / "full") == ["file"]
 
@@ -146,12 +159,12 @@ def test_other_content_is_not_replaced(tmp_path: Path, options: dict[str, Any]) 
     ],
 )
 def test_wrong_options_are_refused_by_name(options: dict[str, Any], changes: dict[str, Any], message: str) -> None:
-    result = action("bundle_build", {**options, **changes})
+    result = build({**options, **changes})
     assert result["failed"]
     assert result["msg"].startswith(message)
 
 
 def test_a_checkout_needs_a_tarball(options: dict[str, Any]) -> None:
-    result = action("bundle_build", {**options, "collection": None})
+    result = build({**options, "collection": None})
     assert "is not installed from a tarball" in result["msg"]
     assert "set collection to it" in result["msg"]
