@@ -163,8 +163,8 @@ def import_image(host: Host, runtime: Runtime, image: DesiredImage, archive: str
         before = image_record.load(host)
         # Recorded before the import: after an interruption, the image is known and can be removed.
         imported = tuple(ImportedImage(image.name, image_id, image.owner) for image_id in image.ids)
-        others = tuple(record for record in before if record.name != image.name or record.id not in image.ids)
-        image_record.save(host, (*others, *imported))
+        remaining = tuple(record for record in before if record.name != image.name or record.id not in image.ids)
+        image_record.save(host, (*remaining, *imported))
         where = (ctr, "--address", runtime.socket, "--namespace", NAMESPACE)
         base = image.name.rpartition(":")[0]
         result = host.run([*where, "images", "import", "--base-name", base, archive], IMPORT_SECONDS)
@@ -172,7 +172,7 @@ def import_image(host: Host, runtime: Runtime, image: DesiredImage, archive: str
             image_record.save(host, before)
             raise _import_error(result, image)
         live = _wait_for_image(client, image, clock)
-        image_record.save(host, (*others, ImportedImage(image.name, live.id, image.owner)))
+        image_record.save(host, (*remaining, ImportedImage(image.name, live.id, image.owner)))
     return live
 
 

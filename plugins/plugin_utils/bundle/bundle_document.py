@@ -89,8 +89,10 @@ def parse_bundle(text: bytes, path: str) -> BundleDocument:
         )
     try:
         return _parse(document)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise _damage(path, f"a value is missing or has the wrong type ({error})") from error
+    except KeyError as error:
+        raise _damage(path, f"{error.args[0]} is missing") from error
+    except (TypeError, AttributeError) as error:
+        raise _damage(path, "a value has the wrong type") from error
 
 
 def _parse(document: Mapping[str, Any]) -> BundleDocument:

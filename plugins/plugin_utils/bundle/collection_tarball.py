@@ -66,7 +66,7 @@ def read_tarball(path: Path) -> CollectionManifest:
             stream = archive.extractfile(MANIFEST)
             text = stream.read() if stream else b""
     except (OSError, EOFError, KeyError, tarfile.TarError) as error:
-        raise ProfileError(COLLECTION, f"{path} is not the tarball of a collection ({error}). {_OWN}") from error
+        raise ProfileError(COLLECTION, f"{path} is not the tarball of a collection. {_OWN}") from error
     return parse_collection_manifest(text, f"{MANIFEST} in {path}")
 
 
