@@ -24,7 +24,7 @@ class ActionModule(ColocationAction):
 
     def execute(self, node: Node, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if arguments["state"] == "absent":
-            names = ("state", "ignore_containers", "timeout")
+            names = ("owner", "state", "ignore_containers", "timeout")
             return node.execute(MODULE, {name: arguments[name] for name in names})
         missing = [name for name in NEEDED if not arguments[name]]
         if missing:

@@ -116,7 +116,12 @@ def _document(arguments: Mapping[str, Any]) -> ManifestDocument:
             f"{path} cannot be read: {error.strerror}", "Nothing was changed. Give a manifest's path on the controller."
         ) from error
     text = verify_text(path, content, arguments["sha256"])
-    options = ManifestOptions(arguments["namespace"], arguments["registry"], arguments["allow_unpinned"])
+    options = ManifestOptions(
+        arguments["namespace"],
+        arguments["registry"],
+        arguments["allow_unpinned"],
+        tuple(arguments["imported_images"]),
+    )
     return parse_document(path, text, options)
 
 

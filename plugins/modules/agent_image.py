@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: agent_image
-short_description: Import the Volcano agent's image without a registry
+short_description: Import an image without a registry
 version_added: 0.1.0
 description:
   - Checks whether the container runtime that kubelet uses has the image with the name and the id of an archive. If
@@ -24,6 +24,12 @@ options:
   image:
     description: The full name of the image. Required with O(state=present).
     type: str
+  owner:
+    description:
+      - What the image is for. It is recorded, and O(state=absent) removes only images of this owner.
+    type: str
+    choices: [agent, volcano]
+    default: agent
   state:
     description:
       - V(present) imports the image if it is missing.
@@ -139,6 +145,7 @@ IMAGE_OPTIONS = {
 }
 ARGUMENTS = {
     "image": {"type": "str"},
+    "owner": {"type": "str", "choices": ["agent", "volcano"], "default": "agent"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "archive": {"type": "path"},
     "sha256": {"type": "str"},
@@ -153,8 +160,7 @@ def main() -> None:
     host = Host()
     try:
         if module.params["state"] == "absent":
-            leaving, timeout = module.params["ignore_containers"], module.params["timeout"]
-            result = ensure_absent(host, leaving, timeout, Clock(), check=module.check_mode)
+            result = ensure_absent(host, module.params, Clock(), check=module.check_mode)
         else:
             result = ensure_present(host, module.params, os.uname().machine, Clock())
     except ColocationError as error:

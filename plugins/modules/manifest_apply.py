@@ -73,6 +73,13 @@ options:
         any time.
     type: bool
     default: false
+  imported_images:
+    description:
+      - Names of images that every node has, such as those that M(volcano.colocation.agent_image) imported. If it is not
+        empty, all containers get the pull policy V(Never), and a manifest with another image is refused.
+    type: list
+    elements: str
+    default: []
   adopt:
     description:
       - Whether to change existing objects that differ from the manifest and were created by others, and to resolve

@@ -36,8 +36,11 @@ PHASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "preflight": ("preflight",),
         "uninstall": ("uninstall",),
         "restore": ("restore",),
+        "images": ("images",),
+        "remove_images": ("remove_images",),
     },
     "agent": {"verify": ("verify",)},
+    "bundle": {"build": ("build",)},
 }
 """By role and entry point: the task files whose variables are checked before any of them runs."""
 

@@ -17,7 +17,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.kubelet
 from .field_docs import PREFIX
 from .places import CHECKOUT
 
-ROLES = ("node", "qos", "rollout", "scheduler", "agent")
+ROLES = ("node", "qos", "rollout", "scheduler", "agent", "bundle")
 """In the order of the page. A variable of several roles is in the table of the first one that has it."""
 
 FIRST_RELEASE = "0.1.0"

@@ -60,6 +60,7 @@ LAYERS: tuple[Mapping[str, str], ...] = (
         "plugin_utils/fleet": "the screen of a run over many hosts",
         "plugin_utils/restore": "restore of a node, controller side",
     },
+    {"plugin_utils/bundle": "building and verifying a bundle for an installation without a registry"},
     {"action": "controller half of each module", "callback": "Ansible's output of a run"},
 )
 """Layers, lowest first. A package imports only packages of lower layers, not of the same one."""

@@ -22,7 +22,7 @@ from ..snapshot.process_evidence import scan_processes
 from ..snapshot.runtime_evidence import kubelets_endpoint
 from ..snapshot.runtime_files import CONTAINERD_PROGRAMS, containerd_program, sort_by_endpoint
 from ..state import image_record
-from ..state.image_record import ImportedImage
+from ..state.image_record import AGENT, ImportedImage
 from ..state.node_lock import hold, require_node_lock
 from ..state.store import Store
 
@@ -104,15 +104,16 @@ EVENT_SECONDS = 30.0
 PAUSE = 0.5
 IN_USE_PAUSE = 5.0
 CHUNK = 1 << 20
-HOLDER = "an image of the Volcano agent"
+HOLDER = "an imported image"
 
 
 @dataclass(frozen=True)
 class DesiredImage:
-    """An image name, and the ids that are allowed for this node's architecture."""
+    """An image name, the ids that are allowed for this node's architecture, and the role that it is for."""
 
     name: str
     ids: tuple[str, ...]
+    owner: str = AGENT
 
     def fits(self, current: Image | None) -> bool:
         return current is not None and current.id in self.ids and self.name in current.tags
@@ -128,7 +129,7 @@ class RemainingImage:
     container: str = ""
 
 
-def desired_image(name: str, images: Sequence[dict[str, str]], architecture: str) -> DesiredImage:
+def desired_image(name: str, images: Sequence[dict[str, str]], architecture: str, owner: str = AGENT) -> DesiredImage:
     """The image for a node of this architecture; ColocationError if the archive does not contain one."""
     ids = tuple(image["id"] for image in images if image["architecture"] == architecture)
     if not ids:
@@ -137,7 +138,7 @@ def desired_image(name: str, images: Sequence[dict[str, str]], architecture: str
             f"this node is {architecture}, and the archive contains {name} for {has}",
             "Nothing was changed. Save the image for all architectures (skopeo copy --all), or exclude this node",
         )
-    return DesiredImage(name, ids)
+    return DesiredImage(name, ids, owner)
 
 
 def find_image(host: Host, runtime: Runtime, image: DesiredImage) -> Image | None:
@@ -161,8 +162,9 @@ def import_image(host: Host, runtime: Runtime, image: DesiredImage, archive: str
     with hold(Store(host).lock_path, HOLDER), runtime.client(host) as client:
         before = image_record.load(host)
         # Recorded before the import: after an interruption, the image is known and can be removed.
-        imported = tuple(ImportedImage(image.name, image_id) for image_id in image.ids)
-        image_record.save(host, (*(record for record in before if record not in imported), *imported))
+        imported = tuple(ImportedImage(image.name, image_id, image.owner) for image_id in image.ids)
+        remaining = tuple(record for record in before if record.name != image.name or record.id not in image.ids)
+        image_record.save(host, (*remaining, *imported))
         where = (ctr, "--address", runtime.socket, "--namespace", NAMESPACE)
         base = image.name.rpartition(":")[0]
         result = host.run([*where, "images", "import", "--base-name", base, archive], IMPORT_SECONDS)
@@ -170,9 +172,7 @@ def import_image(host: Host, runtime: Runtime, image: DesiredImage, archive: str
             image_record.save(host, before)
             raise _import_error(result, image)
         live = _wait_for_image(client, image, clock)
-        image_record.save(
-            host, (*(record for record in before if record not in imported), ImportedImage(image.name, live.id))
-        )
+        image_record.save(host, (*remaining, ImportedImage(image.name, live.id, image.owner)))
     return live
 
 
@@ -231,11 +231,11 @@ def _remaining_image(entry: ImportedImage, live: Image | None, uses: Sequence[Im
     return RemainingImage(entry.name, entry.id, f"it also has another name, {other_names[0]}") if other_names else None
 
 
-def remove_images(host: Host, runtime: Runtime) -> tuple[list[ImportedImage], list[RemainingImage]]:
-    """Remove imported images that no container uses, as ``plan_removal`` says; checked again under the lock."""
+def remove_images(host: Host, runtime: Runtime, owner: str) -> tuple[list[ImportedImage], list[RemainingImage]]:
+    """Remove the owner's images that no container uses, as ``plan_removal`` says; checked again under the lock."""
     with hold(Store(host).lock_path, HOLDER):
         entries = image_record.load(host)
-        removed, remaining = plan_removal(host, runtime, entries)
+        removed, remaining = plan_removal(host, runtime, [entry for entry in entries if entry.owner == owner])
         with runtime.client(host) as client:
             for entry in removed:
                 live = client.image(entry.name)
@@ -259,7 +259,7 @@ def file_sha256(path: str) -> str:
 
 def ensure_present(host: Host, options: dict[str, Any], machine: str, clock: Clock) -> dict[str, Any]:
     """Check the image, and import it from ``archive``, a file on this node, if an import is needed."""
-    desired = desired_image(options["image"], options["images"], image_architecture(machine))
+    desired = desired_image(options["image"], options["images"], image_architecture(machine), options["owner"])
     used = find_runtime(host)
     current = find_image(host, used, desired)
     needed = not desired.fits(current)
@@ -280,20 +280,23 @@ def ensure_present(host: Host, options: dict[str, Any], machine: str, clock: Clo
     }
 
 
-def ensure_absent(host: Host, leaving: list[str], timeout: float, clock: Clock, *, check: bool) -> dict[str, Any]:
-    """Remove recorded images; in check mode, list those to remove once the ``leaving`` containers have ended.
+def ensure_absent(host: Host, options: dict[str, Any], clock: Clock, *, check: bool) -> dict[str, Any]:
+    """Remove the owner's recorded images; in check mode, list those to remove once some containers have ended.
 
-    ``timeout``: seconds to wait for the end of containers that use them. kubelet removes ended ones once a minute.
+    ``ignore_containers``: these containers. ``timeout``: seconds to wait for the end of all that use the images.
+    kubelet removes ended containers once a minute.
     """
-    entries = image_record.load(host)
+    owner = options["owner"]
+    entries = [entry for entry in image_record.load(host) if entry.owner == owner]
     if not entries:
         return {"changed": False, "removed": [], "remaining": []}
     used = find_runtime(host)
-    deadline = clock.monotonic() + timeout
-    removed, remaining = plan_removal(host, used, entries, leaving) if check else remove_images(host, used)
+    deadline = clock.monotonic() + options["timeout"]
+    leaving = options["ignore_containers"]
+    removed, remaining = plan_removal(host, used, entries, leaving) if check else remove_images(host, used, owner)
     while not check and any(image.container for image in remaining) and clock.monotonic() < deadline:
         clock.sleep(IN_USE_PAUSE)
-        more, remaining = remove_images(host, used)
+        more, remaining = remove_images(host, used, owner)
         removed += more
     names = "".join(f"{entry.name} {entry.id}\n" for entry in removed)
     return {

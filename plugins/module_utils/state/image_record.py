@@ -17,15 +17,22 @@ from .store import STATE_DIRECTORY, require_own_directory
 
 FILE = f"{STATE_DIRECTORY}/images.json"
 SCHEMA = 1
-SHAPE = {"images": [{"name": document_schema.text, "id": document_schema.text}]}
+SHAPE = {"images": [{"name": document_schema.text, "id": document_schema.text, "?owner": document_schema.text}]}
+AGENT = "agent"
+"""The owner of an image whose record has none."""
 
 
 @dataclass(frozen=True)
 class ImportedImage:
-    """One imported image that did not exist before: the name used for the import, and its id."""
+    """One imported image that did not exist before: the name used for the import, its id, and the role it is for."""
 
     name: str
     id: str
+    owner: str = AGENT
+
+    def to_record(self) -> dict[str, str]:
+        owner = {} if self.owner == AGENT else {"owner": self.owner}
+        return {"name": self.name, "id": self.id, **owner}
 
 
 def load(host: Host) -> tuple[ImportedImage, ...]:
@@ -49,7 +56,7 @@ def load(host: Host) -> tuple[ImportedImage, ...]:
     where = document_schema.find_mismatch(document, SHAPE)
     if where:
         raise _damage_error(where)
-    return tuple(ImportedImage(image["name"], image["id"]) for image in document["images"])
+    return tuple(ImportedImage(image["name"], image["id"], image.get("owner", AGENT)) for image in document["images"])
 
 
 def save(host: Host, entries: Sequence[ImportedImage]) -> None:
@@ -61,7 +68,7 @@ def save(host: Host, entries: Sequence[ImportedImage]) -> None:
             if remove_if_present(path):
                 sync_directory(directory)
             return
-        images = [{"name": image.name, "id": image.id} for image in entries]
+        images = [image.to_record() for image in entries]
         write_private(path, json.dumps({"schema": SCHEMA, "images": images}, indent=1).encode("utf-8"))
     except OSError as error:
         raise file_error(error, FILE, "record the imported images there") from error

@@ -18,6 +18,8 @@ from ..profile.validators import ProfileError
 from .tar_entries import BadArchive, Entries, load_entries
 
 IMAGE_VARIABLE = "colocation_agent_image"
+ARCHIVE_VARIABLE, DIGEST_VARIABLE = "colocation_agent_image_archive", "colocation_agent_image_digest"
+VOLCANO_VARIABLE = "colocation_volcano_image_archives"
 DEFAULT_DOMAIN, DEFAULT_REPOSITORY, DEFAULT_TAG = "docker.io", "library", "latest"
 _OLD_DOMAIN = "index.docker.io"
 _REPOSITORY = re.compile(
@@ -27,18 +29,32 @@ _REPOSITORY = re.compile(
 _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 
 
-def normalize_image(name: str) -> str:
+@dataclass(frozen=True)
+class ArchiveVariables:
+    """The variables that have the image's name, the archive's path, and the image's digest."""
+
+    image: str
+    archive: str
+    digest: str
+
+
+AGENT_VARIABLES = ArchiveVariables(IMAGE_VARIABLE, ARCHIVE_VARIABLE, DIGEST_VARIABLE)
+VOLCANO_VARIABLES = ArchiveVariables(VOLCANO_VARIABLE, VOLCANO_VARIABLE, VOLCANO_VARIABLE)
+
+
+def normalize_image(name: str, variables: ArchiveVariables = AGENT_VARIABLES) -> str:
     """``docker.io/library/a:latest`` for ``a``; ProfileError for a name with a digest, or a name that is not valid."""
     if "@" in name:
+        digest = f", and {variables.digest} to the digest" if variables.digest != variables.image else ""
         raise ProfileError(
-            IMAGE_VARIABLE,
+            variables.image,
             f"{name!r} has a digest, and the runtime knows an image from an archive only by its tag; set it to"
-            " registry/name:tag, and colocation_agent_image_digest to the digest",
+            f" registry/name:tag{digest}",
         )
     normalized = _full_name(name)
     if normalized is None:
         raise ProfileError(
-            IMAGE_VARIABLE, f"{name!r} is not an image name such as docker.io/volcanosh/vc-agent:v1.14.0"
+            variables.image, f"{name!r} is not an image name such as docker.io/volcanosh/vc-agent:v1.14.0"
         )
     return normalized
 
@@ -68,7 +84,6 @@ def _full_name(name: str) -> str | None:
     return f"{first}/{path}:{tag}"
 
 
-ARCHIVE_VARIABLE, DIGEST_VARIABLE = "colocation_agent_image_archive", "colocation_agent_image_digest"
 NAME_ANNOTATION, TAG_ANNOTATION = "io.containerd.image.name", "org.opencontainers.image.ref.name"
 OCI_LAYOUT, OCI_INDEX, DOCKER_MANIFEST = "oci-layout", "index.json", "manifest.json"
 MAX_DEPTH = 4
@@ -119,35 +134,37 @@ class _NamedImage:
     image: ArchivedImage
 
 
-def load_archive(stream: BinaryIO, path: str, image: str, digest: str) -> Archive:
+def load_archive(
+    stream: BinaryIO, path: str, image: str, digest: str = "", variables: ArchiveVariables = AGENT_VARIABLES
+) -> Archive:
     """The archive at ``path``; ProfileError if it is not an archive, or lacks the image, or has another digest."""
-    desired = normalize_image(image)
+    desired = normalize_image(image, variables)
     try:
         entries = load_entries(stream)
         named = tuple(_oci_images(entries, desired) if OCI_LAYOUT in entries.digests else _docker_images(entries))
     except BadArchive as error:
-        raise ProfileError(ARCHIVE_VARIABLE, f"{path}: {error}. Nothing was changed. Save the image again") from error
+        raise ProfileError(variables.archive, f"{path}: {error}. Nothing was changed. Save the image again") from error
     images = tuple(entry.image for entry in named if entry.name == desired)
     if not images:
-        raise ProfileError(ARCHIVE_VARIABLE, _missing_image_message(path, desired, named))
+        raise ProfileError(variables.archive, _missing_image_message(path, desired, variables.image, named))
     fitting = tuple(candidate for candidate in images if not digest or digest in candidate.digests)
     if not fitting:
         has = ", ".join(dict.fromkeys(value for candidate in images for value in candidate.digests))
         raise ProfileError(
-            DIGEST_VARIABLE,
+            variables.digest,
             f"{path} contains {desired} with other digests than {digest}: {has}. Nothing was changed. Download the"
-            f" archive again, or correct {DIGEST_VARIABLE}",
+            f" archive again, or correct {variables.digest}",
         )
     return Archive(path, entries.sha256, entries.size, desired, fitting)
 
 
-def _missing_image_message(path: str, desired: str, named: tuple[_NamedImage, ...]) -> str:
+def _missing_image_message(path: str, desired: str, variable: str, named: tuple[_NamedImage, ...]) -> str:
     names = ", ".join(sorted({image.name or "one without a name" for image in named})) or "none"
     short = next((image.name for image in named if image.name and is_same_image(image.name, desired)), "")
     remedy = f"Save the image with its full name, such as: skopeo copy docker://{desired} oci-archive:FILE:{desired}"
     if short:
         remedy = f"{short} would be imported with that name, which kubelet does not use. {remedy}"
-    return f"{path} does not contain {desired} ({IMAGE_VARIABLE}); its images: {names}. Nothing was changed. {remedy}"
+    return f"{path} does not contain {desired} ({variable}); its images: {names}. Nothing was changed. {remedy}"
 
 
 def _oci_images(entries: Entries, desired: str) -> Iterator[_NamedImage]:

@@ -114,6 +114,7 @@ AGENT_ARCHIVE_INFO: Spec = {
 }
 AGENT_IMAGE: Spec = {
     "image": {"type": "str"},
+    "owner": {"type": "str", "choices": ["agent", "volcano"], "default": "agent"},
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     "archive": {"type": "path"},
     "sha256": {"type": "str"},

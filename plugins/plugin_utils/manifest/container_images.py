@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Container images: their registry, whether they are pinned, and their release of Volcano."""
+"""Container images: their registry, whether they are pinned, their pull policy, and their release of Volcano."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,11 +76,27 @@ def check_registry(registry: str) -> None:
 def mirror_images(manifest: Object, registry: str) -> dict[str, Any]:
     """The manifest with another registry for its container images; repository, tag and digest stay."""
 
-    def mirror(image: str) -> str:
-        reference = Image.parse(image)
-        return str(Image(registry, reference.repository, reference.tag, reference.digest))
+    def mirror(container: Object) -> dict[str, Any]:
+        reference = Image.parse(container["image"])
+        return {
+            **container,
+            "image": str(Image(registry, reference.repository, reference.tag, reference.digest)),
+        }
 
-    return _map_images(manifest, template_path(Ref.of(manifest)), mirror) if registry else dict(manifest)
+    return _map_containers(manifest, template_path(Ref.of(manifest)), mirror) if registry else dict(manifest)
+
+
+def without_pulls(manifest: Object) -> dict[str, Any]:
+    """The manifest with the pull policy Never for all containers."""
+    return _map_containers(
+        manifest, template_path(Ref.of(manifest)), lambda container: {**container, "imagePullPolicy": "Never"}
+    )
+
+
+def missing_images(manifest: Object, available: Collection[str]) -> Iterator[str]:
+    """The images that are not available under their full name."""
+    names = {str(Image.parse(image)) for image in available}
+    yield from (image for image in list_images(manifest) if str(Image.parse(image)) not in names)
 
 
 def template_path(ref: Ref) -> tuple[str, ...] | None:
@@ -121,18 +137,20 @@ def outdated_images(manifest: Object) -> Iterator[str]:
             yield f"{image} is older than {minimum.text}, the minimum version of {minimum.program}"
 
 
-def _map_images(value: Any, path: tuple[str, ...] | None, mirror: Callable[[str], str]) -> dict[str, Any]:
+def _map_containers(
+    value: Any, path: tuple[str, ...] | None, change: Callable[[Object], dict[str, Any]]
+) -> dict[str, Any]:
     result = dict(value)
     if path is None:
         return result
     if path:
         if isinstance(result.get(path[0]), Mapping):
-            result[path[0]] = _map_images(result[path[0]], path[1:], mirror)
+            result[path[0]] = _map_containers(result[path[0]], path[1:], change)
         return result
     spec = result.get("spec")
     if isinstance(spec, Mapping):
         result["spec"] = {
-            key: _map_containers(field_value, mirror) if _is_container_list(key) else field_value
+            key: _map_list(field_value, change) if _is_container_list(key) else field_value
             for key, field_value in spec.items()
         }
     return result
@@ -142,12 +160,10 @@ def _is_container_list(key: str) -> bool:
     return key in ("containers", "initContainers")
 
 
-def _map_containers(containers: Any, mirror: Callable[[str], str]) -> Any:
+def _map_list(containers: Any, change: Callable[[Object], dict[str, Any]]) -> Any:
     if not isinstance(containers, list):
         return containers
     return [
-        {**container, "image": mirror(container["image"])}
-        if isinstance(container, Mapping) and isinstance(container.get("image"), str)
-        else container
+        change(container) if isinstance(container, Mapping) and isinstance(container.get("image"), str) else container
         for container in containers
     ]

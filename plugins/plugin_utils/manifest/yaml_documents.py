@@ -18,7 +18,14 @@ from ..kube.api_errors import ClusterError
 from ..kube.objects import Object, ObjectKey, Ref
 from ..profile.argspec import Spec
 from .apply_order import apply_rank, is_built_in, is_cluster_wide
-from .container_images import list_images, mirror_images, outdated_images, unpinned_images
+from .container_images import (
+    list_images,
+    mirror_images,
+    missing_images,
+    outdated_images,
+    unpinned_images,
+    without_pulls,
+)
 
 MANIFEST_APPLY: Spec = {
     "kubeconfig": {"type": "path", "required": True},
@@ -30,6 +37,7 @@ MANIFEST_APPLY: Spec = {
     "namespace": {"type": "str", "default": ""},
     "registry": {"type": "str", "default": ""},
     "allow_unpinned": {"type": "bool", "default": False},
+    "imported_images": {"type": "list", "elements": "str", "default": []},
     "adopt": {"type": "bool", "default": False},
     "timeout": {"type": "int", "default": 300},
     "remove_crds": {"type": "bool", "default": False},
@@ -62,11 +70,15 @@ class ManifestItem:
 
 @dataclass(frozen=True)
 class ManifestOptions:
-    """How a manifest is applied: ``namespace`` is for objects without a namespace."""
+    """How a manifest is applied: ``namespace`` is for objects without a namespace.
+
+    ``imported_images``: images that the nodes have; if it is not empty, no image is pulled.
+    """
 
     namespace: str = ""
     registry: str = ""
     allow_unpinned: bool = False
+    imported_images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,8 +142,25 @@ def parse_document(path: str, text: str, options: ManifestOptions) -> ManifestDo
         problems.append(f"{path}: it has no object")
     if problems:
         raise ClusterError("; ".join(dict.fromkeys(problems)), f"{REMEDY} Correct the manifest and its digest.")
-    mirrored = [replace(item, manifest=mirror_images(item.manifest, options.registry)) for item in namespaced]
-    return ManifestDocument(tuple(sorted(mirrored, key=lambda item: apply_rank(item.ref))), tuple(hooks))
+    final = [replace(item, manifest=_with_images(item.manifest, options)) for item in namespaced]
+    absent = [problem for item in final for problem in _not_imported(path, item, options)]
+    if absent:
+        raise ClusterError(
+            "; ".join(absent), f"{REMEDY} Add an archive of each image to colocation_volcano_image_archives."
+        )
+    return ManifestDocument(tuple(sorted(final, key=lambda item: apply_rank(item.ref))), tuple(hooks))
+
+
+def _with_images(manifest: Object, options: ManifestOptions) -> dict[str, Any]:
+    mirrored = mirror_images(manifest, options.registry)
+    return without_pulls(mirrored) if options.imported_images else mirrored
+
+
+def _not_imported(path: str, item: ManifestItem, options: ManifestOptions) -> Iterator[str]:
+    """Images that no node could start, because nothing is pulled."""
+    if options.imported_images:
+        for image in missing_images(item.manifest, options.imported_images):
+            yield f"{path}:{item.line}: {item.ref.place}: the image {image} is not imported from an archive"
 
 
 def _split_documents(text: str) -> Iterator[tuple[int, str]]:

@@ -22,6 +22,8 @@ _INSIDE = re.compile(r"[.\[, ]")
 
 PREFIXES: Mapping[str, tuple[str, ...]] = {
     "agent_deploy": ("agent_", ""),
+    "bundle_build": ("bundle_",),
+    "bundle_info": ("bundle_",),
     "kubeadm_config": ("kubeadm_", ""),
     "manifest_apply": ("volcano_", ""),
     "node_drain": ("drain_", ""),

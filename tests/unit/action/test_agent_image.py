@@ -125,7 +125,9 @@ def test_nothing_is_sent_if_it_is_not_needed(
 def test_the_removal_sends_nothing(tmp_path: Path) -> None:
     sent = Sent({"changed": False, "removed": [], "remaining": []})
     sent.run(tmp_path / "remote", {"state": "absent", "ignore_containers": ["volcano-agent"]})
-    assert sent.arguments == [{"state": "absent", "ignore_containers": ["volcano-agent"], "timeout": 0}]
+    assert sent.arguments == [
+        {"owner": "agent", "state": "absent", "ignore_containers": ["volcano-agent"], "timeout": 0}
+    ]
 
 
 def test_results_of_agent_archive_info_are_required(tmp_path: Path) -> None:

@@ -78,12 +78,29 @@ def test_what_is_refused_of_the_scheduler_stops_it_before_the_agent(tmp_path: Pa
     assert f"{AGENT}Plan " not in output
 
 
+def test_an_archive_that_does_not_exist_stops_it_before_volcano_is_installed(tmp_path: Path) -> None:
+    memory_qos = [{"name": "a", "namespace": "default", "selector": {}}]
+    archives = {"docker.io/volcanosh/vc-scheduler:v1.14.0": "/nowhere.tar"}
+    status, output = cluster(
+        tmp_path,
+        started_playbook,
+        colocation_scheduler=True,
+        colocation_agent_memory_qos=memory_qos,
+        colocation_volcano_manifest="/nowhere.yaml",
+        colocation_volcano_image_archives=archives,
+    )
+    assert status != 0
+    assert "colocation_volcano_image_archives: /nowhere.tar: No such file or directory" in output
+    assert "TASK [volcano.colocation.scheduler : Install Volcano]" not in output
+
+
 def test_the_plan_of_the_agent_changes_nothing_and_comes_before_the_scheduler() -> None:
     text = (COLLECTION / "playbooks/cluster.yml").read_text(encoding="utf-8")
     _hosts, play = read_yaml("plays:\n" + text.partition("---\n")[2])["plays"]
     scheduler, agent = play["tasks"]
-    _look, _check, plan, set_up = scheduler["block"]
+    _look, _check, plan, images, set_up = scheduler["block"]
     assert (plan["check_mode"], plan["run_once"]) == (True, True)
     assert "volcano.colocation.agent_deploy" in plan
+    assert images["ansible.builtin.include_role"]["tasks_from"] == "images"
     assert set_up["ansible.builtin.include_role"]["name"] == "volcano.colocation.scheduler"
     assert agent["ansible.builtin.import_role"]["name"] == "volcano.colocation.agent"

@@ -22,6 +22,7 @@ from ansible_collections.volcano.colocation.plugins.modules import (
     systemd_slice,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.agent import module_options as agent_arguments
+from ansible_collections.volcano.colocation.plugins.plugin_utils.bundle import bundle_plan
 from ansible_collections.volcano.colocation.plugins.plugin_utils.drain import rollout_action as rollout_arguments
 from ansible_collections.volcano.colocation.plugins.plugin_utils.edit.readers import read_yaml
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import MANIFEST_APPLY
@@ -43,6 +44,8 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "agent_host_info": agent_host_info.ARGUMENTS,
     "agent_smoke_test": agent_arguments.AGENT_SMOKE_TEST,
     "agent_verify": agent_arguments.AGENT_VERIFY,
+    "bundle_build": bundle_plan.BUNDLE_BUILD,
+    "bundle_info": bundle_plan.BUNDLE_INFO,
     "cgroup_qos": cgroup_qos.ARGUMENTS,
     "containerd_config": argspec.CONTAINERD_CONFIG,
     "crio_config": argspec.CRIO_CONFIG,

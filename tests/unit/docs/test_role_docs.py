@@ -22,10 +22,11 @@ ROLES = COLLECTION / "roles"
 # Entry points that need no other before them; the others work on what observe registered.
 FIRST = {
     "agent": ("main", "verify"),
+    "bundle": ("main", "build"),
     "node": ("main", "observe", "assess", "replay", "explain", "restore"),
     "qos": ("main", "reserve", "verify"),
     "rollout": ("main", "preflight"),
-    "scheduler": ("main", "install", "preflight", "uninstall", "restore"),
+    "scheduler": ("main", "install", "preflight", "uninstall", "restore", "images", "remove_images"),
 }
 NAMES = tuple(FIRST)
 

@@ -42,8 +42,15 @@ HOLDS = [{"architecture": "amd64", "id": ID, "digests": [ID]}]
 def bring(on: ImageNode, *, look: bool = False, machine: str = "x86_64", **options: Any) -> dict[str, Any]:
     """Run the module's code on the node; with ``look``, only the check before an import and in check mode."""
     archive = None if look else str(on.write("/home/ansible/image.tar", ARCHIVE))
-    arguments = {"image": NAME, "images": HOLDS, "archive": archive, "sha256": hashlib.sha256(ARCHIVE).hexdigest()}
+    sha256 = hashlib.sha256(ARCHIVE).hexdigest()
+    arguments = {"image": NAME, "owner": "agent", "images": HOLDS, "archive": archive, "sha256": sha256}
     return ensure_present(on.host, {**arguments, **options}, machine, on.clock)
+
+
+def remove(on: ImageNode, clock: Clock | None = None, *, check: bool = False, **options: Any) -> dict[str, Any]:
+    """Remove imported images, those of the agent by default."""
+    arguments = {"owner": "agent", "ignore_containers": [], "timeout": 0}
+    return ensure_absent(on.host, {**arguments, **options}, clock or Clock(), check=check)
 
 
 def record(on: ImageNode) -> list[dict[str, str]]:
@@ -91,7 +98,7 @@ def test_imported_images_are_recorded_for_root_only(tmp_path: Path) -> None:
 def test_an_existing_image_is_not_recorded(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime(images=[Image(ID, [NAME])])) as on:
         assert not bring(on)["changed"]
-        assert ensure_absent(on.host, [], 0, Clock(), check=False) == {"changed": False, "removed": [], "remaining": []}
+        assert remove(on) == {"changed": False, "removed": [], "remaining": []}
         assert on.runtime.images
     assert not Path(on.host.path("/var")).exists()
 
@@ -190,15 +197,15 @@ def test_an_image_that_a_container_uses_remains(tmp_path: Path, use: Made) -> No
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.containers = [use]
-        result = ensure_absent(on.host, [], 0, Clock(), check=False)
+        result = remove(on)
         assert [image["reason"] for image in result["remaining"]] == ["the container main (cccccccccccc) uses it"]
         assert not result["changed"]
-        assert ensure_absent(on.host, ["main"], 0, Clock(), check=True)["removed"] == [NAME]
+        assert remove(on, check=True, ignore_containers=["main"])["removed"] == [NAME]
         on.runtime.containers = [container(asked="docker.io/library/x:1", reference=OTHER_ID)]
-        predicted = ensure_absent(on.host, [], 0, Clock(), check=True)
+        predicted = remove(on, check=True)
         assert on.runtime.images
-        done = ensure_absent(on.host, [], 0, Clock(), check=False)
-        again = ensure_absent(on.host, [], 0, Clock(), check=False)
+        done = remove(on)
+        again = remove(on)
         assert not on.runtime.images
     assert predicted == done
     assert (done["removed"], done["diff"]["before"]) == ([NAME], f"{NAME} {ID}\n")
@@ -223,9 +230,9 @@ def test_the_end_of_a_container_is_waited_for(tmp_path: Path) -> None:
                 if self.seconds >= 60:
                     on.runtime.containers = []
 
-        assert ensure_absent(on.host, [], 50, Passing(), check=False)["remaining"]
+        assert remove(on, Passing(), timeout=50)["remaining"]
         clock = Passing()
-        assert ensure_absent(on.host, [], 120, clock, check=False)["removed"] == [NAME]
+        assert remove(on, clock, timeout=120)["removed"] == [NAME]
         assert clock.seconds == 60
 
 
@@ -233,17 +240,29 @@ def test_an_image_with_another_name_remains(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images[0].digests.append("docker.io/volcanosh/vc-agent@" + OTHER_ID)
-        (remaining,) = ensure_absent(on.host, [], 0, Clock(), check=False)["remaining"]
+        (remaining,) = remove(on)["remaining"]
         assert remaining["reason"].startswith("it also has another name, docker.io/volcanosh/vc-agent@sha256:")
         assert on.runtime.images
     assert record(on)
+
+
+def test_only_images_of_the_owner_are_removed(tmp_path: Path) -> None:
+    with node(tmp_path, ImageRuntime()) as on:
+        bring(on, owner="volcano")
+        assert record(on) == [{"name": NAME, "id": ID, "owner": "volcano"}]
+        for check in (True, False):
+            assert remove(on, check=check) == {"changed": False, "removed": [], "remaining": []}
+        assert on.runtime.images
+        assert remove(on, owner="volcano")["removed"] == [NAME]
+        assert not on.runtime.images
+    assert not record(on)
 
 
 def test_an_image_that_replaced_the_imported_one_remains(tmp_path: Path) -> None:
     with node(tmp_path, ImageRuntime()) as on:
         bring(on)
         on.runtime.images = [Image(OTHER_ID, [NAME])]
-        assert ensure_absent(on.host, [], 0, Clock(), check=False)["removed"] == [NAME]
+        assert remove(on)["removed"] == [NAME]
         assert on.runtime.images
     assert not record(on)
 
@@ -261,7 +280,7 @@ def test_an_invalid_record_is_reported(tmp_path: Path, text: str, message: str) 
     with node(tmp_path, ImageRuntime()) as on:
         on.write(RECORD, text.encode())
         with pytest.raises(ColocationError, match=message):
-            ensure_absent(on.host, [], 0, Clock(), check=False)
+            remove(on)
         with pytest.raises(ColocationError, match=message):
             bring(on)
         assert not on.imports()

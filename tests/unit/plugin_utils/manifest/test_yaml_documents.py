@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ClusterError
-from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.container_images import Image
+from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.container_images import Image, pod_spec
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import (
     ManifestDocument,
     ManifestOptions,
@@ -215,6 +215,30 @@ def test_other_kinds_are_not_changed() -> None:
     assert "'image': 'x'" in str(read(text, registry="m").items[0].manifest)
     half = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: p, namespace: ns}\nspec: {template: 3}\n"
     assert read(half, registry="m").images == ()
+
+
+IMAGES = tuple(dict.fromkeys(read(VOLCANO).images))
+
+
+def test_containers_with_imported_images_pull_none() -> None:
+    text = VOLCANO.replace("v1.14.0\n", "v1.14.0\n          imagePullPolicy: Always\n", 1)
+    document = read(text, imported_images=tuple(image.removeprefix("docker.io/") for image in IMAGES))
+    pods = [pod_spec(item.manifest) for item in document.items if pod_spec(item.manifest)]
+    policies = [
+        container["imagePullPolicy"]
+        for pod in pods
+        for container in (*pod["containers"], *pod.get("initContainers", ()))
+    ]
+    assert policies == ["Never"] * 4
+    assert document.images == IMAGES
+    assert {item.ref for item in document.items} == {item.ref for item in read(text).items}
+
+
+def test_a_manifest_with_an_image_that_is_not_imported_is_refused() -> None:
+    message = refused(VOLCANO, imported_images=IMAGES[:-1])
+    assert message.startswith("m.yaml:")
+    assert f"the image {IMAGES[-1]} is not imported from an archive" in message
+    assert "colocation_volcano_image_archives" in message
 
 
 def test_an_image_is_parsed_as_by_docker() -> None:

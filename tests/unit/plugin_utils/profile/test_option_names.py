@@ -16,6 +16,7 @@ from ansible_collections.volcano.colocation.plugins.plugin_utils.agent.module_op
     AGENT_ARCHIVE_INFO,
     AGENT_DEPLOY,
 )
+from ansible_collections.volcano.colocation.plugins.plugin_utils.bundle.bundle_plan import BUNDLE_BUILD, BUNDLE_INFO
 from ansible_collections.volcano.colocation.plugins.plugin_utils.manifest.yaml_documents import MANIFEST_APPLY
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile import argspec
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.option_names import option_names, variable_of
@@ -25,6 +26,8 @@ ROLES = Path(__file__).parents[4] / "roles"
 SPECS: Mapping[str, argspec.Spec] = {
     "agent_archive_info": AGENT_ARCHIVE_INFO,
     "agent_deploy": AGENT_DEPLOY,
+    "bundle_build": BUNDLE_BUILD,
+    "bundle_info": BUNDLE_INFO,
     "kubeadm_config": argspec.KUBEADM_CONFIG,
     "manifest_apply": MANIFEST_APPLY,
     "node_align": argspec.NODE_ALIGN,
@@ -64,7 +67,7 @@ def variables_in(options: Mapping[str, Any], above: str = "") -> Iterator[tuple[
             yield above + option, match[1]
 
 
-PAIRS = sorted({pair for role in ("node", "agent", "scheduler", "qos") for pair in arguments(role)})
+PAIRS = sorted({pair for role in ("node", "agent", "bundle", "scheduler", "qos") for pair in arguments(role)})
 
 
 def test_the_roles_pass_variables() -> None:
