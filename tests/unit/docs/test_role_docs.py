@@ -152,7 +152,7 @@ AGENT: dict[str, Any] = document(ROLES / "agent" / "vars" / "main.yml")["agent_o
 
 
 def test_the_options_of_the_agents_role_are_those_of_its_module() -> None:
-    assert set(AGENT) == set(agent_arguments.AGENT_DEPLOY) - {"step"}
+    assert set(AGENT) == set(agent_arguments.AGENT_DEPLOY) - {"step", "recheck_seconds"}
 
 
 # image_ids come from the archive.
