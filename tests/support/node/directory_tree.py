@@ -107,7 +107,7 @@ def is_draft(path: str) -> bool:
 
 
 def hash_of(tree: Tree) -> int:
-    """Return a hash that is equal for trees that a recovery cannot distinguish, but for drafts, which it removes."""
+    """Return a hash that is equal for trees that a recovery cannot distinguish, except for drafts, which it removes."""
     total = 0
     for path, node_entry in tree.items():
         total ^= part_of(path, node_entry)

@@ -80,12 +80,12 @@ def unknown(moments: Iterable[Moment], known: set[tuple[Any, ...]]) -> list[Mome
 
     Every draft is found after one of the first kills; a recovery that is killed in turn leaves the same ones.
     """
-    found = []
+    new = []
     for moment in moments:
         if moment.key not in known:
             known.add(moment.key)
-            found.append(moment)
-    return found
+            new.append(moment)
+    return new
 
 
 N = TypeVar("N", bound=Watched)

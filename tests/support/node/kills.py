@@ -99,7 +99,7 @@ class Moment(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Equal for moments that a recovery cannot distinguish, but for drafts, which it removes."""
+        """Equal for moments that a recovery cannot distinguish, except for drafts, which it removes."""
         return (*self.services.key, self.files)
 
     @property
