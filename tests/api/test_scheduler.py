@@ -13,6 +13,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -95,20 +96,38 @@ def _server(api_server: Callable[[str], ApiServer]) -> ApiServer:
 @pytest.fixture(name="server_by_default")
 def _server_by_default(server: ApiServer, tmp_path: Path) -> Iterator[str]:
     """The kubeconfig of a second API server of the same cluster, without the features that the lab enables."""
+    with second_server(server, tmp_path) as kubeconfig:
+        yield kubeconfig
+
+
+@pytest.fixture(name="server_without_policies")
+def _server_without_policies(server: ApiServer, tmp_path: Path) -> Iterator[str]:
+    """The same without ValidatingAdmissionPolicies, as before Kubernetes 1.30."""
+    served = [f"admissionregistration.k8s.io/v1/validatingadmissionpol{end}=false" for end in ("icies", "icybindings")]
+    # The plugin would wait for policies, and refuse all requests until it knows them.
+    plugin = "--disable-admission-plugins=ValidatingAdmissionPolicy"
+    with second_server(server, tmp_path, f"--runtime-config={','.join(served)}", plugin) as kubeconfig:
+        yield kubeconfig
+
+
+@contextmanager
+def second_server(server: ApiServer, directory: Path, *arguments: str) -> Iterator[str]:
+    """Start another API server of the cluster, without mutating policies; its kubeconfig."""
     plane = control_plane.store().load()
     (port,) = free_ports(1)
     other = replace(plane, uuid=str(uuid.uuid4()), ports=replace(plane.ports, api=port))
     component = components.api_server(other)
     enabled = {f"--{name}={value}" for name, value in components.MUTATING_POLICIES.items()}
-    component = replace(component, argv=tuple(word for word in component.argv if word not in enabled))
-    text = json.dumps(server.config).replace(plane.url, other.url)
-    daemons.start(component, other.uuid, tmp_path, tmp_path / "kube-apiserver.log")
+    argv = (*(word for word in component.argv if word not in enabled), *arguments)
+    log = directory / "kube-apiserver.log"
+    daemons.start(replace(component, argv=argv), other.uuid, directory, log)
     try:
-        kubeconfig = server.kubeconfig_file("default", json.loads(text))
+        text = json.dumps(server.config).replace(plane.url, other.url)
+        kubeconfig = server.kubeconfig_file("second", json.loads(text))
         ready = [*server.kubectl_argv, f"--kubeconfig={kubeconfig}", "get", "--raw", "/readyz"]
         deadline = time.monotonic() + 120
         while subprocess.run(ready, capture_output=True, check=False).returncode:
-            assert time.monotonic() < deadline, (tmp_path / "kube-apiserver.log").read_text()
+            assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.2)
         yield kubeconfig
     finally:
@@ -227,6 +246,26 @@ def test_a_kind_that_the_api_server_does_not_serve_is_skipped_and_named(
     assert "ValidatingAdmissionPolicy: the API server does not serve" not in run.output
     assert [line for line in changes(run) if "ValidatingAdmissionPolicy" in line]
     assert not [line for line in changes(run) if "MutatingAdmissionPolicy" in line]
+
+
+def test_where_rules_cannot_be_a_policy_existing_pods_are_checked(
+    server: ApiServer, server_without_policies: str
+) -> None:
+    wrong, right = (pod("BE", **requests) for requests in ({"cpu": "1"}, {}))
+    wrong["metadata"]["name"], right["metadata"]["name"] = "wrong", "right"
+    server.create([wrong, right])
+    options: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_kubeconfig": server_without_policies}
+    try:
+        run = play(server, "--check", "--diff", **OPTIONS, **options)
+    finally:
+        server.kubectl("delete", "pod", "wrong", "right", "--now")
+    assert run.code == 0, run.output
+    assert "ValidatingAdmissionPolicy: the API server does not serve" in run.output
+    assert not [line for line in changes(run) if "AdmissionPolicy" in line]
+    assert "2 pods with a level were checked, 1 of them break a rule." in run.output
+    (line,) = [line for line in run.output.splitlines() if "Pods: default/wrong" in line]
+    assert "BE: only oversubscribed resources may be asked for" in line
+    assert "default/right" not in run.output
 
 
 def test_check_mode_the_run_a_second_run_and_the_restore(server: ApiServer) -> None:

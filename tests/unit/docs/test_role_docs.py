@@ -25,7 +25,7 @@ FIRST = {
     "node": ("main", "observe", "assess", "replay", "explain", "restore"),
     "qos": ("main", "reserve", "verify"),
     "rollout": ("main", "preflight"),
-    "scheduler": ("main", "install", "preflight", "uninstall", "restore"),
+    "scheduler": ("main", "install", "preflight", "audit", "uninstall", "restore"),
 }
 NAMES = tuple(FIRST)
 
