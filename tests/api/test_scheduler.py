@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,8 +20,8 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ApiError, ErrorContext
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
-from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane, daemons
-from ansible_collections.volcano.colocation.tests.lab.ports import free_ports
+from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane
+from ansible_collections.volcano.colocation.tests.lab.cluster.second_api_server import second_api_server
 from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible, ansible_process
 from ansible_collections.volcano.colocation.tests.system.volcano import GROUP, KEY, MAP, SPACE, STORED, TEXT, volcano
 
@@ -93,45 +89,32 @@ def _server(api_server: Callable[[str], ApiServer]) -> ApiServer:
     return server
 
 
-@pytest.fixture(name="server_by_default")
-def _server_by_default(server: ApiServer, tmp_path: Path) -> Iterator[str]:
-    """The kubeconfig of a second API server of the same cluster, without the features that the lab enables."""
-    with second_server(server, tmp_path) as kubeconfig:
-        yield kubeconfig
+def without_mutating_policies(argv: Sequence[str], *more: str) -> tuple[str, ...]:
+    """The arguments of an API server without the features that the lab enables, and with others."""
+    enabled = {f"--{name}={value}" for name, value in components.MUTATING_POLICIES.items()}
+    return (*(word for word in argv if word not in enabled), *more)
 
 
-@pytest.fixture(name="server_without_policies")
-def _server_without_policies(server: ApiServer, tmp_path: Path) -> Iterator[str]:
+def without_policies(argv: Sequence[str]) -> tuple[str, ...]:
     """The same without ValidatingAdmissionPolicies, as before Kubernetes 1.30."""
     served = [f"admissionregistration.k8s.io/v1/validatingadmissionpol{end}=false" for end in ("icies", "icybindings")]
     # The plugin would wait for policies, and refuse all requests until it knows them.
     plugin = "--disable-admission-plugins=ValidatingAdmissionPolicy"
-    with second_server(server, tmp_path, f"--runtime-config={','.join(served)}", plugin) as kubeconfig:
-        yield kubeconfig
+    return without_mutating_policies(argv, f"--runtime-config={','.join(served)}", plugin)
 
 
-@contextmanager
-def second_server(server: ApiServer, directory: Path, *arguments: str) -> Iterator[str]:
-    """Start another API server of the cluster, without mutating policies; its kubeconfig."""
-    plane = control_plane.store().load()
-    (port,) = free_ports(1)
-    other = replace(plane, uuid=str(uuid.uuid4()), ports=replace(plane.ports, api=port))
-    component = components.api_server(other)
-    enabled = {f"--{name}={value}" for name, value in components.MUTATING_POLICIES.items()}
-    argv = (*(word for word in component.argv if word not in enabled), *arguments)
-    log = directory / "kube-apiserver.log"
-    daemons.start(replace(component, argv=argv), other.uuid, directory, log)
-    try:
-        text = json.dumps(server.config).replace(plane.url, other.url)
-        kubeconfig = server.kubeconfig_file("second", json.loads(text))
-        ready = [*server.kubectl_argv, f"--kubeconfig={kubeconfig}", "get", "--raw", "/readyz"]
-        deadline = time.monotonic() + 120
-        while subprocess.run(ready, capture_output=True, check=False).returncode:
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.2)
-        yield kubeconfig
-    finally:
-        daemons.end(other.uuid)
+@pytest.fixture(name="server_by_default")
+def _server_by_default(tmp_path: Path) -> Iterator[str]:
+    """The kubeconfig of a second API server of the same cluster, without the features that the lab enables."""
+    with second_api_server(control_plane.store().load(), tmp_path, without_mutating_policies) as kubeconfig:
+        yield str(kubeconfig)
+
+
+@pytest.fixture(name="server_without_policies")
+def _server_without_policies(tmp_path: Path) -> Iterator[str]:
+    """The kubeconfig of one that serves no admission policies."""
+    with second_api_server(control_plane.store().load(), tmp_path, without_policies) as kubeconfig:
+        yield str(kubeconfig)
 
 
 def manifest(server: ApiServer) -> dict[str, Any]:
