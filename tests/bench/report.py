@@ -110,9 +110,9 @@ def scheduler_origin(cost: SchedulerCost, machine: Machine) -> str:
     size = "" if (cost.nodes, cost.pods) == (NODES, PODS) else ", not at full size"
     words = (
         f"Made by `tests/bench --scheduler-only` on {date.today().isoformat()}{size}: {cost.nodes} Nodes, {cost.pods}"
-        f" pods, {len(cost.ours)} alternating rounds, median (lowest–highest). {machine.cores} cores ({machine.cpu}),"
-        f" Python {machine.python}, ansible-core {machine.ansible_core}; 1-minute load"
-        f" {' to '.join(f'{load:.1f}' for load in machine.load)}, that of the cluster included."
+        f" pods, {len(cost.configured)} alternating rounds, median (lowest–highest)."
+        f" {machine.cores} cores ({machine.cpu}), Python {machine.python}, ansible-core {machine.ansible_core};"
+        f" 1-minute load {' to '.join(f'{load:.1f}' for load in machine.load)}, that of the cluster included."
     )
     return textwrap.fill(words, 120, break_long_words=False, break_on_hyphens=False)
 

@@ -30,17 +30,17 @@ class RoleCost:
 
 @dataclass(frozen=True)
 class SchedulerCost:
-    """``upstream``, ``ours``: pods bound per second in each round, without and with the role's configuration."""
+    """``upstream``, ``configured``: pods bound per second in each round, without and with the role's configuration."""
 
     nodes: int
     pods: int
     roles: tuple[RoleCost, ...]
     upstream: tuple[float, ...]
-    ours: tuple[float, ...]
+    configured: tuple[float, ...]
 
     @property
     def share(self) -> Spread:
-        return ratios(self.ours, self.upstream)
+        return ratios(self.configured, self.upstream)
 
 
 def count_requests(audit_log: Iterable[str]) -> int:
@@ -77,7 +77,7 @@ def scheduler_tables(cost: SchedulerCost) -> str:
         ("role `scheduler`", "wall, s", "controller CPU, s", "requests to the API server"),
         [(role.what, f"{role.cost.wall:.1f}", f"{role.cost.cpu:.1f}", str(role.requests)) for role in cost.roles],
     )
-    rates: Mapping[str, Sequence[float]] = {"upstream's": cost.upstream, "the role's": cost.ours}
+    rates: Mapping[str, Sequence[float]] = {"upstream's": cost.upstream, "the role's": cost.configured}
     rounds = markdown(
         (f"configuration, {cost.pods:,} pods on {cost.nodes:,} Nodes", "pods bound per second"),
         [(name, str(spread(values))) for name, values in rates.items()],

@@ -167,15 +167,15 @@ def scheduler_cost(nodes: int, pods: int, rounds: int, environment: Mapping[str,
         upstream = cluster.conf
         say(f"{nodes} Nodes; warming up: {cluster.bind(upstream, pods):.0f} pods per second")
         roles += _configure(cluster)
-        ours = cluster.conf
-        rates: dict[str, list[float]] = {upstream: [], ours: []}
+        configured = cluster.conf
+        rates: dict[str, list[float]] = {upstream: [], configured: []}
         for number in range(rounds):
             # Another one begins in each round.
-            for conf in (upstream, ours) if number % 2 else (ours, upstream):
+            for conf in (upstream, configured) if number % 2 else (configured, upstream):
                 rates[conf].append(cluster.bind(conf, pods))
                 name = "upstream's" if conf == upstream else "the role's"
                 say(f"round {number + 1}, {name} configuration: {rates[conf][-1]:.1f} pods per second")
-        return SchedulerCost(nodes, pods, tuple(roles), tuple(rates[upstream]), tuple(rates[ours]))
+        return SchedulerCost(nodes, pods, tuple(roles), tuple(rates[upstream]), tuple(rates[configured]))
 
 
 @contextmanager

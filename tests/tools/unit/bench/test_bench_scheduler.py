@@ -46,7 +46,7 @@ def test_requests_of_kubernetes_own_programs_do_not_count() -> None:
 def test_the_share_is_that_of_each_round() -> None:
     assert str(COST.share) == "0.97 (0.90–0.98)"
     assert [target.reached for target in scheduler_targets(COST)] == [True, True]
-    slow = replace(COST, ours=(90.0, 180.0, 90.0))
+    slow = replace(COST, configured=(90.0, 180.0, 90.0))
     assert [(target.reached, target.counted) for target in scheduler_targets(slow)] == [(True, True), (False, False)]
 
 
