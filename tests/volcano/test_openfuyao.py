@@ -45,7 +45,9 @@ def _apply(cluster: Cluster) -> Iterator[Apply]:
         return cluster.server.run({"name": "Apply", "tasks": [task]}, {"localhost": PYTHON}, *arguments)
 
     yield apply
-    apply(None)
+    removed = apply(None)
+    assert removed.code == 0, removed.output
+    assert cluster.get("Service", WEBSITE, NAMESPACE) is None
 
 
 def values_of(cluster: Cluster) -> tuple[str, str, int, str]:
@@ -93,5 +95,3 @@ def test_the_values_of_the_standalone_package_are_applied_changed_and_refused(cl
 
     assert apply(STANDALONE).code == 0
     assert values_of(cluster) == (PROMETHEUS, "NodePort", 30880, "false")
-    assert apply(None).code == 0
-    assert cluster.get("Service", WEBSITE, NAMESPACE) is None
