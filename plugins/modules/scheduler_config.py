@@ -349,7 +349,9 @@ changes:
       description: One of V(create), V(patch) and V(delete).
       type: str
 unsupported:
-  description: Objects that this API server does not support, each with the reason.
+  description:
+    - Objects that this API server does not support, each with the reason. Where ValidatingAdmissionPolicies are among
+      them, M(volcano.colocation.qos_audit_info) checks pods by the same rules.
   returned: success
   type: list
   elements: str

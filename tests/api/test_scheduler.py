@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +20,8 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ApiError, ErrorContext
 from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
-from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane, daemons
-from ansible_collections.volcano.colocation.tests.lab.ports import free_ports
+from ansible_collections.volcano.colocation.tests.lab.cluster import components, control_plane
+from ansible_collections.volcano.colocation.tests.lab.cluster.second_api_server import second_api_server
 from ansible_collections.volcano.colocation.tests.system.node import Run, Runner, ansible, ansible_process
 from ansible_collections.volcano.colocation.tests.system.volcano import GROUP, KEY, MAP, SPACE, STORED, TEXT, volcano
 
@@ -92,27 +89,32 @@ def _server(api_server: Callable[[str], ApiServer]) -> ApiServer:
     return server
 
 
-@pytest.fixture(name="server_by_default")
-def _server_by_default(server: ApiServer, tmp_path: Path) -> Iterator[str]:
-    """The kubeconfig of a second API server of the same cluster, without the features that the lab enables."""
-    plane = control_plane.store().load()
-    (port,) = free_ports(1)
-    other = replace(plane, uuid=str(uuid.uuid4()), ports=replace(plane.ports, api=port))
-    component = components.api_server(other)
+def without_mutating_policies(argv: Sequence[str], *more: str) -> tuple[str, ...]:
+    """The arguments of an API server without the features that the lab enables, and with others."""
     enabled = {f"--{name}={value}" for name, value in components.MUTATING_POLICIES.items()}
-    component = replace(component, argv=tuple(word for word in component.argv if word not in enabled))
-    text = json.dumps(server.config).replace(plane.url, other.url)
-    daemons.start(component, other.uuid, tmp_path, tmp_path / "kube-apiserver.log")
-    try:
-        kubeconfig = server.kubeconfig_file("default", json.loads(text))
-        ready = [*server.kubectl_argv, f"--kubeconfig={kubeconfig}", "get", "--raw", "/readyz"]
-        deadline = time.monotonic() + 120
-        while subprocess.run(ready, capture_output=True, check=False).returncode:
-            assert time.monotonic() < deadline, (tmp_path / "kube-apiserver.log").read_text()
-            time.sleep(0.2)
-        yield kubeconfig
-    finally:
-        daemons.end(other.uuid)
+    return (*(word for word in argv if word not in enabled), *more)
+
+
+def without_policies(argv: Sequence[str]) -> tuple[str, ...]:
+    """The same without ValidatingAdmissionPolicies, as before Kubernetes 1.30."""
+    served = [f"admissionregistration.k8s.io/v1/validatingadmissionpol{end}=false" for end in ("icies", "icybindings")]
+    # The plugin would wait for policies, and refuse all requests until it knows them.
+    plugin = "--disable-admission-plugins=ValidatingAdmissionPolicy"
+    return without_mutating_policies(argv, f"--runtime-config={','.join(served)}", plugin)
+
+
+@pytest.fixture(name="server_by_default")
+def _server_by_default(tmp_path: Path) -> Iterator[str]:
+    """The kubeconfig of a second API server of the same cluster, without the features that the lab enables."""
+    with second_api_server(control_plane.store().load(), tmp_path, without_mutating_policies) as kubeconfig:
+        yield str(kubeconfig)
+
+
+@pytest.fixture(name="server_without_policies")
+def _server_without_policies(tmp_path: Path) -> Iterator[str]:
+    """The kubeconfig of one that serves no admission policies."""
+    with second_api_server(control_plane.store().load(), tmp_path, without_policies) as kubeconfig:
+        yield str(kubeconfig)
 
 
 def manifest(server: ApiServer) -> dict[str, Any]:
@@ -227,6 +229,26 @@ def test_a_kind_that_the_api_server_does_not_serve_is_skipped_and_named(
     assert "ValidatingAdmissionPolicy: the API server does not serve" not in run.output
     assert [line for line in changes(run) if "ValidatingAdmissionPolicy" in line]
     assert not [line for line in changes(run) if "MutatingAdmissionPolicy" in line]
+
+
+def test_where_rules_cannot_be_a_policy_existing_pods_are_checked(
+    server: ApiServer, server_without_policies: str
+) -> None:
+    wrong, right = (pod("BE", **requests) for requests in ({"cpu": "1"}, {}))
+    wrong["metadata"]["name"], right["metadata"]["name"] = "wrong", "right"
+    server.create([wrong, right])
+    options: dict[str, Any] = {"colocation_cluster_uid": server.uid, "colocation_kubeconfig": server_without_policies}
+    try:
+        run = play(server, "--check", "--diff", **OPTIONS, **options)
+    finally:
+        server.kubectl("delete", "pod", "wrong", "right", "--now")
+    assert run.code == 0, run.output
+    assert "ValidatingAdmissionPolicy: the API server does not serve" in run.output
+    assert not [line for line in changes(run) if "AdmissionPolicy" in line]
+    assert "2 pods with a level were checked, 1 of them break a rule." in run.output
+    (line,) = [line for line in run.output.splitlines() if "Pods: default/wrong" in line]
+    assert "BE: only oversubscribed resources may be asked for" in line
+    assert "default/right" not in run.output
 
 
 def test_check_mode_the_run_a_second_run_and_the_restore(server: ApiServer) -> None:

@@ -23,8 +23,22 @@ from .planning_cost import PlanningCost, PlanningError, planning_costs
 from .qos_cost import QosCost, QosError, qos_cost, qos_targets
 from .qos_node_cost import NodeQosCost, node_qos_cost, node_qos_targets
 from .reaches import Target
-from .report import FLEET_BEGIN, FLEET_END, NoBlock, Report, with_figures
+from .report import (
+    FLEET_BEGIN,
+    FLEET_END,
+    SCHEDULER_BEGIN,
+    SCHEDULER_END,
+    NoBlock,
+    Report,
+    scheduler_origin,
+    with_figures,
+)
 from .rounds import RunFailed, Runner, Runs, all_runs
+from .scheduler_cost import NODES as SCALE_NODES
+from .scheduler_cost import PODS as SCALE_PODS
+from .scheduler_cost import ROUNDS as SCALE_ROUNDS
+from .scheduler_cost import scheduler_tables, scheduler_targets
+from .scheduler_scale import ScaleError, scheduler_cost
 
 NODE = "bench"
 ROUNDS = 7
@@ -44,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
         planning, many, qos = _plan(variables), _assess(arguments, variables), _set(variables)
         machine, runs, node_qos = _measure(arguments, variables)
         return _finish(Report(machine, _command(arguments), runs, planning, many, qos, node_qos), arguments)
-    except (FleetError, ManyError, NodeError, NoBlock, PlanningError, QosError, RunFailed) as error:
+    except (FleetError, ManyError, NodeError, NoBlock, PlanningError, QosError, RunFailed, ScaleError) as error:
         say(f"failed: {error}")
         return 1
     except KeyboardInterrupt:
@@ -91,6 +105,21 @@ def _only_fleet(arguments: argparse.Namespace, variables: Mapping[str, str]) -> 
         page = with_figures(DOCUMENT.read_text(encoding="utf-8"), text, FLEET_BEGIN, FLEET_END)
         DOCUMENT.write_text(page, encoding="utf-8")
     return 0 if all(target.reached for target in targets) else 1
+
+
+def _only_schedule(arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
+    nodes, pods = arguments.scheduler_nodes, arguments.scheduler_pods
+    say(f"the scheduler with {pods} pods on {nodes} Nodes …")
+    began = os.getloadavg()[0]
+    cost = scheduler_cost(nodes, pods, min(arguments.rounds, SCALE_ROUNDS), variables, say)
+    machine = describe_machine({"engine": "no engine, without kubelets"}, (began, os.getloadavg()[0]))
+    targets = scheduler_targets(cost)
+    text = "\n\n".join((scheduler_origin(cost, machine), table.target_table(targets), scheduler_tables(cost)))
+    print(text)
+    if arguments.update_docs:
+        page = with_figures(DOCUMENT.read_text(encoding="utf-8"), text, SCHEDULER_BEGIN, SCHEDULER_END)
+        DOCUMENT.write_text(page, encoding="utf-8")
+    return 0 if all(target.reached for target in targets if target.counted) else 1
 
 
 def _only_set(_arguments: argparse.Namespace, variables: Mapping[str, str]) -> int:
@@ -177,10 +206,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--fleet", type=int, default=HOSTS, metavar="N", help=f"hosts whose lines are counted ({HOSTS})"
     )
+    parser.add_argument(
+        "--scheduler-nodes",
+        type=int,
+        default=SCALE_NODES,
+        metavar="N",
+        help=f"Nodes of --scheduler-only ({SCALE_NODES})",
+    )
+    parser.add_argument(
+        "--scheduler-pods", type=int, default=SCALE_PODS, metavar="N", help=f"pods of --scheduler-only ({SCALE_PODS})"
+    )
     for name, part, what in (
         ("--planning-only", _only_plan, "only plan recorded nodes; boots nothing"),
         ("--assess-only", _only_assess, "only assess recorded nodes; boots nothing"),
         ("--fleet-only", _only_fleet, "only count the lines of playbooks over many hosts; boots nothing"),
+        ("--scheduler-only", _only_schedule, "only the role scheduler and Volcano's scheduler; boots nothing"),
         ("--qos-only", _only_set, "only settings on pods, in a tree of files; boots nothing"),
         ("--qos-node-only", _only_set_on_node, "only settings on cgroups of the node"),
     ):

@@ -21,11 +21,14 @@ from .qos_cost import QosCost, qos_targets
 from .qos_node_cost import NodeQosCost, node_qos_targets
 from .reaches import Target, targets
 from .rounds import Run, Runs
+from .scheduler_cost import NODES, PODS, SchedulerCost
 
 BEGIN = "<!-- figures: written by make bench -->"
 END = "<!-- end of figures -->"
 FLEET_BEGIN = "<!-- fleet: written by tests/bench --fleet-only --update-docs -->"
 FLEET_END = "<!-- end of fleet -->"
+SCHEDULER_BEGIN = "<!-- scheduler: written by tests/bench --scheduler-only --update-docs -->"
+SCHEDULER_END = "<!-- end of scheduler -->"
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,18 @@ def _run(run: Run) -> dict[str, Any]:
         "commands": run.trace.commands,
         "tasks": [asdict(task) for task in run.record.tasks],
     }
+
+
+def scheduler_origin(cost: SchedulerCost, machine: Machine) -> str:
+    """When and how the figures of the scheduler were measured."""
+    size = "" if (cost.nodes, cost.pods) == (NODES, PODS) else ", not at full size"
+    words = (
+        f"Made by `tests/bench --scheduler-only` on {date.today().isoformat()}{size}: {cost.nodes} Nodes, {cost.pods}"
+        f" pods, {len(cost.configured)} alternating rounds, median (lowest–highest)."
+        f" {machine.cores} cores ({machine.cpu}), Python {machine.python}, ansible-core {machine.ansible_core};"
+        f" 1-minute load {' to '.join(f'{load:.1f}' for load in machine.load)}, that of the cluster included."
+    )
+    return textwrap.fill(words, 120, break_long_words=False, break_on_hyphens=False)
 
 
 class NoBlock(ValueError):

@@ -163,6 +163,13 @@ def _kubernetes(
     return Family(name, _KUBERNETES, release, tuple(groups), _kubernetes_version(release))
 
 
+def _control_plane(release: str, build_set: BuildSet) -> Family:
+    """A control plane in a module of its own: other programs would change the versions of the kubelet's module."""
+    minor = release.rpartition(".")[0]
+    groups = (Group("control-plane", _commands(_KUBERNETES, *CONTROL_PLANE), build_set),)
+    return Family(f"control-plane-{minor}", _KUBERNETES, release, groups, _kubernetes_version(release))
+
+
 def _kubelet_judge(tags: str = "") -> Program:
     """A program that loads kubelet configuration with kubelet's functions, for the stage ``judges``."""
     return Program(KUBELET_JUDGE, ".", JUDGES / "kubelet", tags)
@@ -221,6 +228,8 @@ FAMILIES = (
     _kwok("0.8.0", BuildSet.TEST, versions_of="kubernetes-1.37"),
     _kubernetes("1.36.3", BuildSet.MATRIX),
     _kubernetes("1.34.4", BuildSet.MATRIX),
+    _control_plane("1.34.4", BuildSet.MATRIX),
+    _control_plane("1.37.2", BuildSet.MATRIX),
     _containerd(_CONTAINERD_2, "2.2.9", BuildSet.MATRIX),
     _containerd(_CONTAINERD_1, "1.7.35", BuildSet.MATRIX),
     _etcd("3.5.35", BuildSet.MATRIX),

@@ -34,6 +34,7 @@ PHASES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "scheduler": {
         "install": ("install",),
         "preflight": ("preflight",),
+        "audit": ("audit",),
         "uninstall": ("uninstall",),
         "restore": ("restore",),
         "images": ("images",),

@@ -232,7 +232,7 @@ MATRIX = (
     *BUILDS,
     Stage(
         "matrix-programs",
-        4400,
+        6800,
         (("python", "tests/lab", "programs", "--build", "matrix"),),
         # Only because two builds in parallel need twice the memory.
         needs=("programs",),
@@ -247,6 +247,20 @@ MATRIX = (
         needs=("lab", "matrix-programs"),
         proves="kubelet 1.20, 1.34, 1.36 and 1.37 with containerd 1.6 to 2.4: provision, verify and restore on a node;"
         " facts agree with containerd 1.7.35 and 2.2",
+    ),
+    Stage(
+        "matrix-volcano",
+        800,
+        (
+            INSTALL,
+            *(
+                _part("system", "matrix-volcano", "tests/volcano", "--kubernetes", release)
+                for release in ("1.34", "1.37")
+            ),
+        ),
+        needs=("programs", "matrix-programs"),
+        cpus=0.5,
+        proves="the stage `volcano` on control planes of Kubernetes 1.34 and 1.37",
     ),
     Stage(
         "matrix-sanity",

@@ -52,6 +52,12 @@ class Cluster:
         """An object as the API server would create it; RefusedError with the server's message."""
         return self._request("create", manifest, body=manifest, dry_run="All")
 
+    def dry_run_with_warnings(self, manifest: Manifest) -> tuple[Manifest, list[str]]:
+        """The same, with the server's warnings (headers ``299 - "TEXT"``)."""
+        stored = self.dry_run(manifest)
+        warnings = self._client.client.last_response.headers.getlist("Warning")
+        return stored, [text.partition('"')[2].removesuffix('"') for text in warnings]
+
     def patch(self, manifest: Manifest, change: Manifest) -> Manifest:
         """A merge patch of the manifest's object; RefusedError with the server's message."""
         return self._request("patch", manifest, body=change, name=name_of(manifest), content_type=MERGE)

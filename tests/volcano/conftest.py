@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.volcano.colocation.tests.api.apiserver import ApiServer
 from ansible_collections.volcano.colocation.tests.lab.cache import Cache
 from ansible_collections.volcano.colocation.tests.lab.cluster import control_plane, volcano
+from ansible_collections.volcano.colocation.tests.lab.cluster.programs import DEFAULT, FAMILIES
 from ansible_collections.volcano.colocation.tests.lab.cluster.volcano import Volcano, fake_node
 from ansible_collections.volcano.colocation.tests.lab.paths import cache_root
 from ansible_collections.volcano.colocation.tests.volcano.cluster import Cluster
@@ -28,16 +29,23 @@ NUMBERS = itertools.count()
 LAST = "test_removal.py"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The release of Kubernetes; the stage of ``make test-matrix`` names others than the default."""
+    parser.addoption("--kubernetes", default=DEFAULT, choices=sorted(FAMILIES), help="the control plane's release")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The removal of Volcano comes last."""
     items.sort(key=lambda item: item.path.name == LAST)
 
 
 @pytest.fixture(scope="session", name="cluster")
-def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+def _cluster(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Cluster]:
     control_plane.down()
     programs = volcano.obtain(Cache(cache_root()))
-    plane = control_plane.up()
+    release = str(pytestconfig.getoption("--kubernetes"))
+    plane = control_plane.up(release)
+    assert plane.release.startswith(f"{release}.")
     server = ApiServer(tuple(control_plane.kubectl_argv(plane)), str(plane.kubeconfig), tmp_path_factory.mktemp("runs"))
     cluster = Cluster(server, Volcano(plane, programs))
     cluster.volcano.start_kwok()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 NOTHING_CHANGED = "Nothing was changed"
 NO_ANSWER = 0
 """The status of a request without a response."""
-NOT_FOUND, CONFLICT, TOO_MANY = 404, 409, 429
+NOT_FOUND, CONFLICT, INVALID, TOO_MANY = 404, 409, 422, 429
 FORBIDDEN = (401, 403)
 SERVER_ERROR = 500
 READ_VERBS = ("get", "list")
@@ -73,6 +73,8 @@ def _explain(request: str, status: int, reason: str, context: ErrorContext) -> t
         message = f"Could not {request}: the API server of {name} does not answer: {reason}"
         return message, f"{state}Check the server and the network path to it, and run again."
     message = f"Could not {request} with {name}: {status}, {reason}"
+    if status == INVALID:
+        return message, f"{state}Correct this value in the manifest or the variable that it comes from, and run again."
     return message, f"{state}Check the API server, and that the kubeconfig leads to it."
 
 

@@ -126,6 +126,19 @@ VOLCANO_CONFIGMAP: Spec = {
     "configmap": {"type": "str", "default": "volcano-scheduler-configmap"},
     "configmap_key": {"type": "str", "default": "volcano-scheduler.conf"},
 }
+LEVEL_RULES: Spec = {
+    "oversubscribed_resources": {
+        "type": "list",
+        "elements": "str",
+        "default": ["kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"],
+    },
+    "excluded_namespaces": {"type": "list", "elements": "str", "default": ["kube-system"]},
+}
+QOS_AUDIT_INFO: Spec = {
+    "kubeconfig": {"type": "path", "required": True},
+    "namespace": VOLCANO_CONFIGMAP["namespace"],
+    **LEVEL_RULES,
+}
 SCHEDULER_USAGE_INFO: Spec = {
     "kubeconfig": {"type": "path", "required": True},
     **VOLCANO_CONFIGMAP,
@@ -207,12 +220,7 @@ SCHEDULER_CONFIG: Spec = {
             "mutate": {"type": "bool", "default": True},
             "action": {"type": "str", "choices": ["Deny", "Warn", "Audit"], "default": "Deny"},
             "scheduler": {"type": "str", "default": "volcano"},
-            "oversubscribed_resources": {
-                "type": "list",
-                "elements": "str",
-                "default": ["kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"],
-            },
-            "excluded_namespaces": {"type": "list", "elements": "str", "default": ["kube-system"]},
+            **LEVEL_RULES,
             "levels": {
                 "type": "list",
                 "elements": "dict",

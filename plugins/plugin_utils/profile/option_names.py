@@ -30,6 +30,7 @@ PREFIXES: Mapping[str, tuple[str, ...]] = {
     "node_report": ("report_", ""),
     "node_restore": ("restore_", ""),
     "node_table": ("report_", ""),
+    "qos_audit_info": ("volcano_", ""),
     "rollout_preview": ("drain_", "rollout_", ""),
     "scheduler_config": ("scheduler_", "volcano_", ""),
     "scheduler_usage_info": ("scheduler_", "volcano_", ""),

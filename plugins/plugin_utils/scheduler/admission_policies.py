@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Admission policies for the QoS levels of pods: rules that pods have to follow, and values that pods get by default.
 
-The rules are one ValidatingAdmissionPolicy, the defaults one MutatingAdmissionPolicy for each level: they need no
-webhook server. Nodes are selected by spec.nodeSelector, which applies together with a node affinity of the pod.
-Additional terms of an affinity would be alternatives to the pod's own terms.
+The rules (level_rules.py) are one ValidatingAdmissionPolicy, the defaults one MutatingAdmissionPolicy for each level:
+they need no webhook server. Nodes are selected by spec.nodeSelector, which applies together with a node affinity of the
+pod. Additional terms of an affinity would be alternatives to the pod's own terms.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..profile.validators import ProfileError
+from .cel_text import cel_string
+from .level_rules import VARIABLES, level_cel, level_rules
 from .priority_classes import PriorityClass
 
 GROUP = "admissionregistration.k8s.io"
@@ -25,12 +27,6 @@ SINCE: Mapping[str, str] = {
     MUTATING: "Kubernetes 1.36; 1.32 to 1.35 where its feature gate and its API version are enabled",
 }
 """KEP-3488 and KEP-3962."""
-
-LEVEL_ANNOTATIONS = ("volcano.sh/qos-level", "openfuyao.com/QoS-level")
-"""Volcano's first (pkg/agent/apis/extension/qos.go); both must have the same value in a pod that has both."""
-LEVELS = ("HLS", "LS", "BE")
-BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
-"""volcano pkg/agent/apis/types.go."""
 
 
 @dataclass(frozen=True)
@@ -81,15 +77,6 @@ def parse_admission(option: str, settings: Mapping[str, Any], classes: Sequence[
     )
 
 
-def level_cel(pod: str) -> str:
-    """CEL for the level of ``object`` or ``oldObject``; '' where no annotation names one."""
-    expression = "''"
-    for key in reversed(LEVEL_ANNOTATIONS):
-        notes = f"{pod}.metadata.annotations"
-        expression = f"(has({notes}) && '{key}' in {notes} ? {notes}['{key}'] : {expression})"
-    return expression
-
-
 def match_constraints(operations: Sequence[str], excluded: Sequence[str]) -> dict[str, Any]:
     """Pods of all namespaces except some. Annotations cannot be selected here: the match conditions check them."""
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": list(operations), "resources": ["pods"]}
@@ -100,96 +87,25 @@ def match_constraints(operations: Sequence[str], excluded: Sequence[str]) -> dic
     return constraints
 
 
-def cel_string(text: str) -> str:
-    """A CEL string literal."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-def cel_list(texts: Sequence[str]) -> str:
-    """A CEL list of strings."""
-    return "[" + ", ".join(map(cel_string, texts)) + "]"
-
-
 def newest_version(kind: str, versions: Sequence[str]) -> str | None:
     """The newest served version of a kind; None where the server serves none that the collection supports."""
     return next((version for version in VERSIONS[kind] if version in versions), None)
 
 
-def unsupported_reason(kind: str) -> str:
+def unsupported_policy(kind: str) -> str:
     """Why a kind of policy is not created."""
     return (
-        f"the API server does not serve {GROUP} {kind} in {' or '.join(VERSIONS[kind])}, available since {SINCE[kind]};"
-        " no such policy was created"
+        f"{kind}: the API server does not serve {GROUP} {kind} in {' or '.join(VERSIONS[kind])}, available since"
+        f" {SINCE[kind]}; no such policy was created"
     )
 
 
 VALIDATING_POLICY = "volcano-colocation-levels"
-VARIABLES = {
-    "level": level_cel("object"),
-    "containers": "object.spec.containers + (has(object.spec.initContainers) ? object.spec.initContainers : [])",
-}
 CONDITIONS = {
     "names-a-level": f"{level_cel('object')} != ''",
     # Other updates of existing pods, such as the removal of a finalizer, must not fail.
     "is-new-or-has-another": f"request.operation == 'CREATE' || {level_cel('object')} != {level_cel('oldObject')}",
 }
-
-
-@dataclass(frozen=True)
-class ValidationRule:
-    """A condition that a pod must meet, and the message for a pod that does not."""
-
-    expression: str
-    message: str
-
-
-def validation_rules(resources: Sequence[str]) -> tuple[ValidationRule, ...]:
-    """All rules; ``resources`` are the oversubscribed resources."""
-    batch = cel_list(resources)
-    return (
-        ValidationRule(
-            "variables.level in ['LC', 'HLS', 'LS', 'BE'] || variables.level.matches('^-?[0-7]$')",
-            "the QoS level is none of LC, HLS, LS, BE; an agent takes another word for no level at all",
-        ),
-        ValidationRule(
-            "!(has(object.metadata.annotations) && 'volcano.sh/qos-level' in object.metadata.annotations"
-            " && 'openfuyao.com/QoS-level' in object.metadata.annotations)"
-            " || object.metadata.annotations['volcano.sh/qos-level']"
-            " == object.metadata.annotations['openfuyao.com/QoS-level']",
-            "volcano.sh/qos-level and openfuyao.com/QoS-level name different levels",
-        ),
-        ValidationRule(
-            "variables.level != 'HLS' || variables.containers.all(c, has(c.resources) && has(c.resources.requests)"
-            " && has(c.resources.limits) && ['cpu', 'memory'].all(r, r in c.resources.requests"
-            " && r in c.resources.limits"
-            " && quantity(c.resources.requests[r]).compareTo(quantity(c.resources.limits[r])) == 0))",
-            "HLS: every container needs requests of cpu and memory that equal its limits, so that it is Guaranteed",
-        ),
-        ValidationRule(
-            "variables.level != 'HLS' || variables.containers.all(c, has(c.resources) && has(c.resources.limits)"
-            " && 'cpu' in c.resources.limits && quantity(c.resources.limits['cpu']).asApproximateFloat() >= 1.0"
-            " && quantity(c.resources.limits['cpu']).asApproximateFloat()"
-            " == double(int(quantity(c.resources.limits['cpu']).asApproximateFloat())))",
-            "HLS: every container needs whole CPUs, such as 2, which kubelet's static CPU policy can pin",
-        ),
-        ValidationRule(
-            "variables.level != 'HLS' || variables.containers.all(c, !has(c.resources) || !has(c.resources.limits)"
-            f" || !c.resources.limits.exists(r, r in {batch}))",
-            "HLS: oversubscribed resources are for LS and BE, an agent passes over those of HLS",
-        ),
-        ValidationRule(
-            "variables.level != 'LS' || variables.containers.exists(c, has(c.resources) && has(c.resources.requests)"
-            " && ('cpu' in c.resources.requests || 'memory' in c.resources.requests))",
-            "LS: a request of cpu or memory is needed; without one kubelet takes the pod for BestEffort, beside BE",
-        ),
-        ValidationRule(
-            "variables.level != 'BE' || !has(object.spec.resources) && variables.containers.all(c, !has(c.resources)"
-            f" || (!has(c.resources.requests) || c.resources.requests.all(r, r in {batch} || r == 'ephemeral-storage'))"
-            f" && (!has(c.resources.limits) || c.resources.limits.all(r, r in {batch} || r == 'ephemeral-storage')))",
-            "BE: only oversubscribed resources may be asked for, neither cpu nor memory nor others"
-            " (a LimitRange of the namespace adds them too)",
-        ),
-    )
 
 
 def render_validating(admission: Admission, version: str) -> tuple[dict[str, Any], ...]:
@@ -205,8 +121,7 @@ def render_validating(admission: Admission, version: str) -> tuple[dict[str, Any
             "matchConditions": [{"name": name, "expression": text} for name, text in CONDITIONS.items()],
             "variables": [{"name": name, "expression": text} for name, text in VARIABLES.items()],
             "validations": [
-                {"expression": rule.expression, "message": rule.message}
-                for rule in validation_rules(admission.resources)
+                {"expression": rule.expression, "message": rule.message} for rule in level_rules(admission.resources)
             ],
         },
     }

@@ -16,7 +16,7 @@ from ..kube.objects import Object, Ref, apply_patch, body, combine_undo, project
 from ..kube.three_way_merge import Absent, Drift, MergeRules, covers, merge
 from ..rules.rule_types import Finding
 from . import admission_policies
-from .admission_policies import MUTATING, VALIDATING, Admission, newest_version, unsupported_reason
+from .admission_policies import MUTATING, VALIDATING, Admission, newest_version, unsupported_policy
 from .conf_findings import ignored_queue_fields, lint, thresholds_above_watermarks, unknown_release
 from .installed_volcano import (
     REQUIRED_CRDS,
@@ -122,7 +122,7 @@ def _unsupported_policies(admission: Admission | None, state: SchedulerState) ->
         return
     for kind, requested in ((VALIDATING, admission.validate), (MUTATING, admission.mutate)):
         if requested and newest_version(kind, state.served.get(kind, ())) is None:
-            yield f"{kind}: {unsupported_reason(kind)}"
+            yield unsupported_policy(kind)
 
 
 def _object_changes(

@@ -33,14 +33,17 @@ def store() -> ClusterStore:
     return ClusterStore(state_root())
 
 
-def build() -> programs.Programs:
+def build(kubernetes: str = programs.DEFAULT) -> programs.Programs:
     """The control plane's programs, built unless the cache has them."""
-    return programs.obtain(Cache(cache_root()))
+    return programs.obtain(Cache(cache_root()), kubernetes)
 
 
-def up() -> ControlPlane:
-    """A running control plane with kubeadm's ConfigMaps; processes that have ended are started again."""
-    known, built = store(), build()
+def up(kubernetes: str = programs.DEFAULT) -> ControlPlane:
+    """A running control plane with kubeadm's ConfigMaps; processes that have ended are started again.
+
+    ``kubernetes``: the release of a new control plane; an existing one keeps its own.
+    """
+    known, built = store(), build(kubernetes)
     with known.lock():
         plane = known.find() or _create(known, built)
         progress = Progress(SUBJECT)

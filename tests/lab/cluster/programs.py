@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: the volcano.colocation authors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The programs of a control plane: Kubernetes of the nodes' default kubelet, and etcd."""
+"""The programs of a control plane: Kubernetes, by default of the nodes' default kubelet, and etcd."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .. import programs
 from ..cache import Cache
 from ..program_table import CONTROL_PLANE, ETCD
 
-KUBERNETES_FAMILY = "kubernetes-1.35"
+DEFAULT = "1.35"
+FAMILIES = {DEFAULT: "kubernetes-1.35", "1.34": "control-plane-1.34", "1.37": "control-plane-1.37"}
+"""By release of Kubernetes."""
 ETCD_FAMILY = "etcd-3.6"
 
 
@@ -31,8 +33,8 @@ class Programs:
         return self.kubernetes / name
 
 
-def obtain(cache: Cache) -> Programs:
-    """The programs, built unless the cache has them."""
+def obtain(cache: Cache, kubernetes: str = DEFAULT) -> Programs:
+    """The programs of a release of Kubernetes, built unless the cache has them."""
     etcd = programs.obtain(cache, ETCD_FAMILY, (ETCD,))
-    kubernetes = programs.obtain(cache, KUBERNETES_FAMILY, CONTROL_PLANE)
-    return Programs(kubernetes.path(CONTROL_PLANE[0]).parent, etcd.path(ETCD).parent)
+    built = programs.obtain(cache, FAMILIES[kubernetes], CONTROL_PLANE)
+    return Programs(built.path(CONTROL_PLANE[0]).parent, etcd.path(ETCD).parent)

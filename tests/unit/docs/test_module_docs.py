@@ -65,6 +65,7 @@ SPECS: dict[str, Mapping[str, Any]] = {
     "node_snapshot": argspec.NODE_SNAPSHOT,
     "node_table": argspec.NODE_TABLE,
     "node_transaction": node_transaction.ARGUMENTS,
+    "qos_audit_info": argspec.QOS_AUDIT_INFO,
     "qos_plan": argspec.QOS_PLAN,
     "rollout_preview": rollout_arguments.ROLLOUT_PREVIEW,
     "rollout_table": rollout_arguments.ROLLOUT_TABLE,

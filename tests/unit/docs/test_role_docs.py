@@ -26,7 +26,7 @@ FIRST = {
     "node": ("main", "observe", "assess", "replay", "explain", "restore"),
     "qos": ("main", "reserve", "verify"),
     "rollout": ("main", "preflight"),
-    "scheduler": ("main", "install", "preflight", "uninstall", "restore", "images", "remove_images"),
+    "scheduler": ("main", "install", "preflight", "audit", "uninstall", "restore", "images", "remove_images"),
 }
 NAMES = tuple(FIRST)
 

@@ -316,6 +316,12 @@ def test_a_refusal_has_the_servers_status_and_reason(server: Server, client: Cli
     assert (failed.value.status, failed.value.reason[:2]) == (status, "no")
 
 
+def test_a_value_that_the_server_refuses_is_to_be_corrected(server: Server, client: Client) -> None:
+    server.says["POST"] = [422]
+    with pytest.raises(ApiError, match=r"422, no POST\. Nothing was changed\. Correct this value in the manifest"):
+        client.create(CONFIG_MAP)
+
+
 def test_reads_are_repeated_when_the_server_asks_for_it(server: Server, client: Client) -> None:
     server.objects[f"{MAPS}/c"] = CONFIG_MAP
     server.says[f"GET {MAPS}"] = [TOO_MANY, TOO_MANY]

@@ -35,6 +35,7 @@ SPECS: Mapping[str, argspec.Spec] = {
     "node_replay": argspec.NODE_REPLAY,
     "node_report": argspec.NODE_REPORT,
     "node_restore": argspec.NODE_RESTORE,
+    "qos_audit_info": argspec.QOS_AUDIT_INFO,
     "qos_plan": argspec.QOS_PLAN,
     "scheduler_config": argspec.SCHEDULER_CONFIG,
     "scheduler_usage_info": argspec.SCHEDULER_USAGE_INFO,

@@ -11,16 +11,19 @@ import pytest
 from ansible_collections.volcano.colocation.plugins.plugin_utils.profile.validators import ProfileError
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler import admission_policies
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.admission_policies import (
-    BATCH_RESOURCES,
     MUTATING,
     VALIDATING,
     Admission,
     LevelDefaults,
-    cel_list,
-    cel_string,
     newest_version,
     parse_admission,
-    unsupported_reason,
+    unsupported_policy,
+)
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.cel_text import cel_list, cel_string
+from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.level_rules import (
+    BATCH_RESOURCES,
+    LeveledPod,
+    level_rules,
 )
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.priority_classes import PriorityClass
 from ansible_collections.volcano.colocation.tests.unit.plugin_utils.scheduler.cel import evaluate, mutated, refusals
@@ -67,9 +70,16 @@ GOOD = {
 }
 
 
+def broken_by(manifest: dict[str, Any]) -> list[str]:
+    """The messages of the rules that the audit finds broken."""
+    leveled = LeveledPod.of(manifest)
+    return [rule.message for rule in level_rules(BATCH_RESOURCES) if not rule.is_followed(leveled)]
+
+
 @pytest.mark.parametrize("name", GOOD)
 def test_a_pod_that_follows_the_rules_is_admitted(name: str) -> None:
     assert refusals(POLICY, GOOD[name]) == []
+    assert broken_by(GOOD[name]) == [] or not LeveledPod.of(GOOD[name]).level
 
 
 BAD = {
@@ -119,6 +129,7 @@ def test_a_pod_that_breaks_a_rule_is_refused_with_its_message(name: str) -> None
     refused = refusals(POLICY, broken)
     assert len(refused) == len(expected), refused
     assert all(message.startswith(beginning) for message, beginning in zip(refused, expected, strict=True)), refused
+    assert broken_by(broken) == refused
 
 
 def test_each_rule_is_broken_by_a_pod_of_this_test() -> None:
@@ -126,7 +137,8 @@ def test_each_rule_is_broken_by_a_pod_of_this_test() -> None:
     both = pod("HLS", same(WHOLE))
     both["metadata"]["annotations"][OPENFUYAO] = "LS"
     (differing,) = refusals(POLICY, both)
-    assert {*messages, differing} == {rule.message for rule in admission_policies.validation_rules(BATCH_RESOURCES)}
+    assert broken_by(both) == [differing]
+    assert {*messages, differing} == {rule.message for rule in level_rules(BATCH_RESOURCES)}
     both["metadata"]["annotations"][OPENFUYAO] = "HLS"
     assert refusals(POLICY, both) == []
 
@@ -229,8 +241,9 @@ def test_the_newest_served_version_is_used() -> None:
     assert newest_version(MUTATING, ["v1alpha1", "v1beta1"]) == "v1beta1"
     assert newest_version(MUTATING, ["v1", "v1beta1"]) == "v1"
     assert newest_version(VALIDATING, ["v1beta1"]) is None
-    assert unsupported_reason(VALIDATING) == (
-        "the API server does not serve admissionregistration.k8s.io ValidatingAdmissionPolicy in v1, available since"
+    assert unsupported_policy(VALIDATING) == (
+        "ValidatingAdmissionPolicy: the API server does not serve admissionregistration.k8s.io"
+        " ValidatingAdmissionPolicy in v1, available since"
         " Kubernetes 1.30; no such policy was created"
     )
 
