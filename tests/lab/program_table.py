@@ -164,7 +164,7 @@ def _kubernetes(
 
 
 def _control_plane(release: str, build_set: BuildSet) -> Family:
-    """A control plane in a module that is separate: other programs would change the versions of the kubelet's module."""
+    """A control plane in a separate module: other programs would change the versions of the kubelet's module."""
     minor = release.rpartition(".")[0]
     groups = (Group("control-plane", _commands(_KUBERNETES, *CONTROL_PLANE), build_set),)
     return Family(f"control-plane-{minor}", _KUBERNETES, release, groups, _kubernetes_version(release))

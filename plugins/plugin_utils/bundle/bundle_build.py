@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..agent.image_archive import ArchiveVariables
+from ..node.output_files import create_file
 from ..profile.validators import ProfileError
 from .bundle_document import (
     CHECKSUMS,
@@ -129,7 +130,4 @@ def _add_image(plan: BuildPlan, image: BundledImage, target: Path, worker: Worke
 
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(exist_ok=True)
-    with path.open("xb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    create_file(path, content)

@@ -39,6 +39,14 @@ def replace_file(path: Path, text: str) -> None:
         raise
 
 
+def create_file(path: Path, content: bytes) -> None:
+    """Write a new file to the disk; FileExistsError if anything has its name."""
+    with path.open("xb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
 def provide_directory(directory: Path) -> None:
     """Create a directory with mode 0700 if it is missing."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
