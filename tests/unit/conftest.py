@@ -8,7 +8,7 @@ tests and generated input, which run the code hundreds of times.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.no_cover)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _is_covered(path: Path) -> bool:
     """Whether coverage is on for a file of tests. Resolved once: the thousands of tests have hundreds of files."""
     resolved = path.resolve()

@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import sysconfig
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-
-from packaging.requirements import Requirement
+from typing import TYPE_CHECKING
 
 from .bundle_document import Python
 from .collection_tarball import RUNNING
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 BOUNDS = RUNNING / "requirements" / "controller.txt"
 LOCK = RUNNING / "requirements" / "locks" / "controller.txt"
@@ -37,10 +40,12 @@ def missing_libraries(requirements: str) -> list[str]:
 
 
 def _requirements(text: str) -> Iterator[Requirement]:
+    """``packaging`` is installed with ansible-core, but not where ansible-test imports plugins."""
+    parse: type[Requirement] = importlib.import_module("packaging.requirements").Requirement
     for line in text.splitlines():
         content = line.partition("#")[0].strip()
         if content:
-            yield Requirement(content)
+            yield parse(content)
 
 
 def _is_met(requirement: Requirement) -> bool:
