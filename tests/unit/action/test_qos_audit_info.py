@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.node.cluster_action import ClusterAction
 from ansible_collections.volcano.colocation.plugins.plugin_utils.scheduler.level_rules import (
     BATCH_RESOURCES,
     level_rules,
 )
+from ansible_collections.volcano.colocation.tests.support.clusters.connected_actions import connect_actions
 from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
 from ansible_collections.volcano.colocation.tests.support.tasks.in_process import action
 
@@ -49,16 +47,10 @@ def _server() -> Server:
 
 @pytest.fixture(name="run")
 def _run(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    kubeconfig = tmp_path / "admin.conf"
-    kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
-
-    def connect(_action: ClusterAction, context: ErrorContext) -> Client:
-        return server.client(context)
-
-    monkeypatch.setattr(ClusterAction, "connect", connect)
+    kubeconfig = connect_actions(server, tmp_path, monkeypatch)
 
     def run(**options: Any) -> dict[str, Any]:
-        result = action("qos_audit_info", {"kubeconfig": str(kubeconfig), **options})
+        result = action("qos_audit_info", {"kubeconfig": kubeconfig, **options})
         assert server.writes == []
         return result
 

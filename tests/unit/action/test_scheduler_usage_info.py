@@ -15,9 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.api_errors import ErrorContext
-from ansible_collections.volcano.colocation.plugins.plugin_utils.kube.dynamic_client import Client
-from ansible_collections.volcano.colocation.plugins.plugin_utils.node.cluster_action import ClusterAction
+from ansible_collections.volcano.colocation.tests.support.clusters.connected_actions import connect_actions
 from ansible_collections.volcano.colocation.tests.support.clusters.memory_api_server import Server
 from ansible_collections.volcano.colocation.tests.support.clusters.prometheus_results import recorded_results
 from ansible_collections.volcano.colocation.tests.support.tasks.in_process import action
@@ -41,19 +39,13 @@ def _server() -> Server:
 @pytest.fixture(name="run")
 def _run(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Runs the module; ``conf`` is the scheduler's configuration, if it exists."""
-    kubeconfig = tmp_path / "admin.conf"
-    kubeconfig.write_text("apiVersion: v1\nkind: Config\n", encoding="utf-8")
-
-    def connect(_action: ClusterAction, context: ErrorContext) -> Client:
-        return server.client(context)
-
-    monkeypatch.setattr(ClusterAction, "connect", connect)
+    kubeconfig = connect_actions(server, tmp_path, monkeypatch)
 
     def run(conf: str | None = None, **options: Any) -> dict[str, Any]:
         if conf is not None:
             metadata = {"name": MAP, "namespace": SPACE}
             server.add({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {KEY: conf}})
-        result = action("scheduler_usage_info", {"kubeconfig": str(kubeconfig), **options})
+        result = action("scheduler_usage_info", {"kubeconfig": kubeconfig, **options})
         assert server.writes == []
         return result
 
